@@ -104,6 +104,7 @@ enum owner_setting {
 	OWNER_SET_GROUP,
 	OWNER_SET_SORT,
 	OWNER_SET_TOP,
+	OWNER_SET_MIN,
 	OWNER_SET_GROUPS,
 	OWNER_SET_FORMAT,
 	OWNER_SET_SINCE,
@@ -224,6 +225,7 @@ struct owner_sentence {
 	bool since_mark;		/* show growth: what is held less what the mark has */
 	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
 	unsigned int top;		/* groups to show; 0: all */
+	unsigned long long min_held;	/* bytes that a group holds at least to be shown */
 	unsigned int max_groups;	/* groups to keep in memory */
 	unsigned int nr_group_by;	/* 0: show single objects */
 	unsigned int nr_sort_by;

@@ -259,6 +259,15 @@ static bool read_sorts(struct parser *p)
 	}
 }
 
+static bool read_min(struct parser *p)
+{
+	if (owner_lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &p->s->min_held) ||
+	    !p->s->min_held)
+		return owner_lang_fail(p, &p->token,
+				       "'min' is how many bytes a group holds at least, as 1M");
+	return owner_lang_next_token(p);
+}
+
 static bool read_setting_value(struct parser *p, enum owner_setting setting)
 {
 	struct owner_sentence *s = p->s;
@@ -286,6 +295,8 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_sorts(p);
 	case OWNER_SET_TOP:
 		return read_count(p, "top", ~0U, &s->top);
+	case OWNER_SET_MIN:
+		return read_min(p);
 	case OWNER_SET_GROUPS:
 		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->max_groups);
 	case OWNER_SET_FORMAT:
@@ -396,11 +407,11 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, top=, groups= and since= need group=, and mode= must agree with it. */
+/* sort=, top=, min=, groups= and since= need group=, and mode= must agree with it. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
-		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_GROUPS, OWNER_SET_SINCE
+		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_MIN, OWNER_SET_GROUPS, OWNER_SET_SINCE
 	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;

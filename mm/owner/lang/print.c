@@ -209,6 +209,8 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		return;
 	case OWNER_SET_TOP:
 		return append_text(out, "%u", s->top);
+	case OWNER_SET_MIN:
+		return append_number(out, OWNER_TYPE_BYTES, s->min_held);
 	case OWNER_SET_GROUPS:
 		return append_text(out, "%u", s->max_groups);
 	case OWNER_SET_FORMAT:

@@ -59,7 +59,7 @@ static bool is_walking(const struct query_reader *reader)
 
 static void *find_group(struct query_reader *reader, loff_t pos)
 {
-	unsigned int shown = owner_query_count_shown_groups(&reader->query);
+	unsigned int shown = reader->query.nr_shown;
 
 	if (pos <= shown)
 		return reader->query.groups[pos - 1];

@@ -120,6 +120,12 @@ static u64 get_sum_sort_value(const struct owner_sum *sum, enum owner_sort sort)
 	}
 }
 
+/* Does the group hold as much as min= asks for? */
+static bool holds_enough(const struct owner_query_group *group, const struct owner_sentence *s)
+{
+	return (s64)group->sum.estimate.held >= (s64)s->min_held;
+}
+
 static int compare_groups(const void *a, const void *b, const void *sentence)
 {
 	const struct owner_query_group *x = *(const struct owner_query_group **)a;
@@ -131,6 +137,8 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	cond_resched();
 	if (fatal_signal_pending(current))
 		return 0;
+	if (holds_enough(x, s) != holds_enough(y, s))
+		return holds_enough(x, s) ? -1 : 1;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
 		s64 left = get_sum_sort_value(&x->sum, sort);
@@ -230,6 +238,17 @@ static void fold_groups(struct owner_query *query)
 	}
 }
 
+static unsigned int count_shown_groups(const struct owner_query *query)
+{
+	unsigned int i, shown = 0, top = query->sentence.top ?: UINT_MAX;
+
+	for (i = 0; i < query->nr_groups && shown < top; i++) {
+		shown += holds_enough(query->groups[i], &query->sentence);
+		cond_resched();
+	}
+	return shown;
+}
+
 /**
  * owner_query_sort_groups() - fold the groups beyond groups=, and sort those that are shown
  * @query: has found all its objects. Its cursor has ended: sorting can take long, and the memo
@@ -237,13 +256,11 @@ static void fold_groups(struct owner_query *query)
  */
 void owner_query_sort_groups(struct owner_query *query)
 {
-	unsigned int shown;
-
 	lockdep_assert_not_held(&slab_mutex);
 	fold_groups(query);
-	shown = owner_query_count_shown_groups(query);
-	select_groups(query, shown);
-	sort_r(query->groups, shown, sizeof(*query->groups), compare_groups, NULL,
+	query->nr_shown = count_shown_groups(query);
+	select_groups(query, query->nr_shown);
+	sort_r(query->groups, query->nr_shown, sizeof(*query->groups), compare_groups, NULL,
 	       &query->sentence);
 }
 
@@ -379,17 +396,6 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 }
 
 /**
- * owner_query_count_shown_groups() - how many groups does the answer show?
- * @query: all groups are summed up
- */
-unsigned int owner_query_count_shown_groups(const struct owner_query *query)
-{
-	unsigned int top = query->sentence.top;
-
-	return top ? min(top, query->nr_groups) : query->nr_groups;
-}
-
-/**
  * owner_query_free_groups() - free the groups and their table
  * @query: the query
  */
@@ -406,5 +412,6 @@ void owner_query_free_groups(struct owner_query *query)
 	if (query->room)
 		uncharge_memory(query, table_size(query->room));
 	query->room = 0;
+	query->nr_shown = 0;
 	query->other = (struct owner_sum){};
 }

@@ -108,6 +108,7 @@ struct owner_query_group {
  * @chains: 1 << OWNER_QUERY_CHAIN_BITS call chains, by hash of the handle
  * @groups: the groups, in the order of the answer once all objects are added
  * @nr_groups: how many
+ * @nr_shown: how many of them are shown, from the first on
  * @room: how many fit into @groups and @buckets
  * @buckets: hash table of the groups
  * @bucket_bits: its size
@@ -149,6 +150,7 @@ struct owner_query {
 
 	struct owner_query_group **groups;
 	unsigned int nr_groups;
+	unsigned int nr_shown;
 	unsigned int room;
 	struct hlist_head *buckets;
 	unsigned int bucket_bits;
@@ -214,7 +216,6 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query);
 struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_t flags);
 int owner_query_make_room(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
-unsigned int owner_query_count_shown_groups(const struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);
 
 /* answer.c */

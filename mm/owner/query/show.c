@@ -328,7 +328,7 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	struct owner_sum not_shown = {};
 	unsigned int i;
 
-	for (i = owner_query_count_shown_groups(query); i < query->nr_groups; i++) {
+	for (i = query->nr_shown; i < query->nr_groups; i++) {
 		owner_sum_join(&not_shown, &query->groups[i]->sum);
 		cond_resched();
 	}

@@ -93,4 +93,25 @@ static void test_age_buckets(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\t14400000000000\n"));
 }
 
+/* Groups that hold less than min= are left out, with top= and without. */
+static void test_min(struct kunit *test)
+{
+	u64 held = PLANTED * cache->size;
+
+	ask_query(test, "group=size min=%llu if func == query_plant*", held);
+	KUNIT_EXPECT_EQ(test, query->nr_groups, 6);
+	KUNIT_ASSERT_EQ(test, query->nr_shown, 1);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
+	expect_groups_add_up(test);
+	print_query_with(owner_query_show_tail);
+	KUNIT_EXPECT_TRUE(test, strstarts(answer, "not shown: groups 5, objects 5, bytes 248, "));
+	ask_query(test, "group=size min=%llu if func == query_plant*", held + 1);
+	KUNIT_EXPECT_EQ(test, query->nr_shown, 0);
+	ask_query(test, "group=size sort=objects min=1 top=2 if func == query_plant*");
+	KUNIT_EXPECT_EQ(test, query->nr_shown, 2);
+	ask_query(test, "group=size sort=youngest top=5 min=%llu if func == query_plant*", held);
+	KUNIT_ASSERT_EQ(test, query->nr_shown, 1);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
+}
+
 #endif /* _MM_OWNER_TESTS_QUERY_GROUPS_KUNIT_H */

@@ -398,7 +398,7 @@ static void test_sort_and_top(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
 		ask_query(test, "group=cache sort=%s top=3", sorts[i]);
-		KUNIT_EXPECT_EQ(test, owner_query_count_shown_groups(query), 3);
+		KUNIT_EXPECT_EQ(test, query->nr_shown, 3);
 		expect_groups_add_up(test);
 		for (j = 1; j < query->nr_groups; j++) {
 			/* Groups that are not shown are in any order. */
@@ -418,7 +418,7 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strstr(answer, "other"));
 	/* Ask for more groups with top= than the answer has. */
 	ask_query(test, "group=size top=9 if func == query_plant*");
-	KUNIT_EXPECT_EQ(test, owner_query_count_shown_groups(query), 6);
+	KUNIT_EXPECT_EQ(test, query->nr_shown, 6);
 	print_query_with(owner_query_show_tail);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
@@ -654,6 +654,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_chains_are_cut),
 	KUNIT_CASE(test_size_buckets),
 	KUNIT_CASE(test_age_buckets),
+	KUNIT_CASE(test_min),
 	KUNIT_CASE(test_allocator_is_skipped),
 	KUNIT_CASE(test_modes),
 	KUNIT_CASE(test_sort_and_top),

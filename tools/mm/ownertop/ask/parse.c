@@ -289,6 +289,7 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 	} settings[] = {
 		{ TAKES_ORDER, "sort by other than one amount" },
 		{ TAKES_GROUPS, "groups=" },
+		{ TAKES_MIN_HELD, "min=" },
 		{ TAKES_MODE, "mode=" },
 	};
 	const unsigned int refused = used & ~o->view->takes;

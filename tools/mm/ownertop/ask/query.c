@@ -124,7 +124,8 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 	const struct record_selection *select = &o->select;
 
 	*s = select->sentence;
-	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MODE);
+	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MIN |
+			       1U << OWNER_SET_MODE);
 	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS |
 			     1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {

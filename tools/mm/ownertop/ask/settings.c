@@ -110,6 +110,8 @@ static unsigned int apply_settings_of_sentence(struct options *o, const struct c
 		o->groups = s->max_groups;
 		takes |= TAKES_GROUPS;
 	}
+	if (sentence_has_setting(s, OWNER_SET_MIN))
+		takes |= TAKES_MIN_HELD;
 	if (sentence_has_setting(s, OWNER_SET_MODE))
 		takes |= TAKES_MODE;
 	if (s->format == OWNER_FORMAT_TSV)

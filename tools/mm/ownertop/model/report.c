@@ -29,6 +29,11 @@ static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort
 	}
 }
 
+static bool holds_enough(const struct model *m, const struct view_options *view, u32 group)
+{
+	return sum_load(&m->groups, group).held >= view->min_held;
+}
+
 struct sort_context {
 	const struct model *m;
 	const struct view_options *view;
@@ -38,7 +43,10 @@ static int compare_groups(const void *a, const void *b, void *arg)
 {
 	const struct sort_context *order = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b, i;
+	bool enough = holds_enough(order->m, order->view, ia);
 
+	if (enough != holds_enough(order->m, order->view, ib))
+		return enough ? -1 : 1;
 	for (i = 0; i < order->view->nr_order; i++) {
 		u64 va = get_sort_value(order->m, ia, order->view->order[i]);
 		u64 vb = get_sort_value(order->m, ib, order->view->order[i]);
@@ -74,6 +82,8 @@ void report_init(struct report *r, const struct answer *a)
 
 	r->kept = limit_count(n, a->view.groups);
 	r->shown = limit_count(r->kept, a->view.top);
+	while (r->shown && !holds_enough(r->model, &a->view, r->order[r->shown - 1]))
+		r->shown--;
 	for (i = r->shown; i < n; i++) {
 		struct sum sum = sum_load(&a->model.groups, r->order[i]);
 

@@ -200,7 +200,7 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 	notes = fold_begin(&folded);
 	if (not_shown)
 		fprintf(notes, "rest: %u of %u groups%s\n", not_shown, m->groups.n,
-			o->repeats ? "" : "; --top 0 shows them");
+			o->repeats || a->view.min_held ? "" : "; --top 0 shows them");
 	if (in_other)
 		fprintf(notes, "other: %u groups beyond groups=%u\n", in_other, r.kept);
 	notes_print_same_functions(m, r.order, r.shown, notes);

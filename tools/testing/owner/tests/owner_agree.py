@@ -151,6 +151,8 @@ class SentenceWriter:
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
             if chance() < 0.2:
+                settings.append(f"min={choose(['1', '64', '1K', '4608', '10K', '100K', '1G'])}")
+            if chance() < 0.2:
                 settings.append(f"groups={choose([20, 30, 50, 1000])}")
         if chance() < 0.1:
             settings.append(f"nid={choose(['0', '0-3', '1,0', '1'])}")
@@ -268,7 +270,7 @@ def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
                          later: Tuple[float, float]) -> Iterator[str]:
-    """Describe each difference. @every is ownertop's answer without top= and groups=.
+    """Describe each difference. @every is ownertop's answer without top=, min= and groups=.
 
     The kernel answered @later seconds after the time for which ownertop answers.
     """
@@ -371,7 +373,7 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, r
         sentence = asked[number]
         if not QueryAnswer(answered[number]).groups:
             return compare_list_of_objects(number, dump, now)
-        everything = re.sub(r"\b(top|groups)=\d+ ?", "", sentence)
+        everything = re.sub(r"\b(top|groups|min)=\w+ ?", "", sentence)
         try:
             return list(describe_differences(
                 sentence, QueryAnswer(answered[number]), ask_ownertop(sentence, dump, now),

@@ -164,7 +164,7 @@ while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were ten" equals "$(grep -vc '^#' "$work/examples.asked")" 10
+ok "there were eleven" equals "$(grep -vc '^#' "$work/examples.asked")" 11
 ok "... which find objects, but for those an hour old and a handle of another machine" \
 	equals "$(sed -n 's/^# nothing: .* if //p' "$work/examples.asked" | paste -s -d ';')" \
 	"cache == kmalloc-64 && age > 1h && comm != kworker*;handle == 1074790400"
@@ -285,7 +285,9 @@ ok "asked for histograms" run_query_guest 'insmod /extra/owner_truth.ko; sleep 1
 	ask "group=age.8s,module format=tsv if func == truth_own_cache,leak_open_session"; echo ===
 	ask "group=age.1h if func == truth_own_cache,leak_open_session"; echo ===
 	ask "group=size.log2 format=tsv if func == truth_sizes"; echo ===
-	ask "group=size.4K sort=objects if func == truth_sizes"' ages text sizes pages_wide
+	ask "group=size.4K sort=objects if func == truth_sizes"; echo ===
+	ask "group=size sort=objects min=24K format=tsv if func == truth_sizes"' \
+	ages text sizes pages_wide min
 ok "ages: exact" equals "$(awk -F '\t' '$1 == "group" { print ($12 ? "old" : 0), $13, $3 }' "$work/ages" | sort)" \
 	"0 owner_leak 40
 old owner_truth 24"
@@ -294,6 +296,9 @@ ok "sizes: exact" equals "$(awk -F '\t' '$1 == "group" { print $12, $3 }' "$work
 	"4 24,8 24,16 24,32 24,64 48,128 48,256 24,512 24,1024 24,2048 24,4096 24,8192 24"
 ok "sizes: with a unit" equals "$(sed -n 's/^objects \([0-9]*\),.*, size /\1 /p' "$work/pages_wide" | sort | paste -s -d ,)" \
 	"24 4K,24 8K,288 0"
+ok "min: as many as hold so much, and the others in one row" \
+	equals "$(awk -F '\t' '$1 == "group" { print $12, $3 } $1 == "not_shown" { print 0, $2, $3 }' "$work/min" |
+		sort -n | paste -s -d ,)" "0 10 240,1024 24,2048 24,4096 24,8192 24"
 
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
