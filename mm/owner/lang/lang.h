@@ -141,6 +141,7 @@ struct owner_group_field {
 	unsigned char field;	/* enum owner_field */
 	unsigned char full;	/* stack.full: keep leading frames of the allocator */
 	unsigned char frames;	/* stack.N, user.N: compare the first N frames; 0: all */
+	unsigned char outermost;	/* stack.-N: compare the last N frames */
 	unsigned char log2;	/* age.log2: each bucket is twice as wide as the one below */
 	unsigned long long width;	/* age.1h, size.4K: width of the buckets; 0: none */
 };

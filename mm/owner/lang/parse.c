@@ -137,7 +137,7 @@ static bool read_nid(struct parser *p)
 	return owner_lang_read_values(p, c);
 }
 
-/* Read what follows the dot of "stack.8", "stack.full" or "user.4". */
+/* Read what follows the dot of "stack.8", "stack.-3", "stack.full" or "user.4". */
 static bool read_group_frames(struct parser *p, struct token *frames,
 			      struct owner_group_field *group)
 {
@@ -149,11 +149,16 @@ static bool read_group_frames(struct parser *p, struct token *frames,
 		group->full = true;
 		return true;
 	}
+	if (!user && frames->length && p->text[frames->at] == '-') {
+		group->outermost = true;
+		frames->at++;
+		frames->length--;
+	}
 	if (owner_lang_scan_number(p, frames, OWNER_TYPE_NUMBER, &number) ||
 	    !number || number > most)
 		return owner_lang_fail(p, &p->token,
 				       user ? "'user.' goes on with 1 to %d frames" :
-				       "'stack.' goes on with 1 to %d frames, or with 'full'",
+				       "'stack.' goes on with 1 to %d frames, with '-3' for the last 3, or with 'full'",
 				       most);
 	group->frames = number;
 	return true;
@@ -177,7 +182,7 @@ static bool read_group_bucket(struct parser *p, struct token *bucket,
 	return true;
 }
 
-/* Read one field of group=: "cache", "stack", "stack.8", "stack.full", "user.4" or "age.1h". */
+/* Read one field of group=: "cache", "stack", "stack.8", "user.4" or "age.1h". */
 static bool read_group_field(struct parser *p, struct owner_group_field *group)
 {
 	struct token *word = &p->token, name = *word, rest = *word;

@@ -151,7 +151,7 @@ static void append_group(struct output *out, const struct owner_sentence *s)
 		if (group->full)
 			append_text(out, ".full");
 		else if (group->frames)
-			append_text(out, ".%u", group->frames);
+			append_text(out, group->outermost ? ".-%u" : ".%u", group->frames);
 		append_bucket(out, group);
 	}
 }

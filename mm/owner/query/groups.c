@@ -53,6 +53,8 @@ static unsigned int encode_stack(u64 *key, struct owner_query *query,
 		return 1;
 	}
 	frames = min(frames, by->frames ?: OWNER_FRAMES_MAX);
+	if (by->outermost)
+		first = chain->count - frames;
 	key[0] = frames;
 	for (i = 0; i < frames; i++)
 		key[1 + i] = stack_depot_frame(chain->handle, first + i);

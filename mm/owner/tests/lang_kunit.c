@@ -68,6 +68,8 @@ static const struct {
 	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest groups=1048576" },
 	{ OWNER_QUERY, "group=bytes", "group=size" },
 	{ OWNER_QUERY, "min=2048 group=cache top=3", "group=cache top=3 min=2K" },
+	{ OWNER_QUERY, "group=stack.-3" },
+	{ OWNER_QUERY, "group=stack.-0x10", "group=stack.-16" },
 	{ OWNER_QUERY, "group=age.1h,size.4K,held.log2,ts.1500ms" },
 	{ OWNER_QUERY, "group=age.3600s,bytes.4096", "group=age.1h,size.4K" },
 	/* numbers and units */

@@ -30,6 +30,28 @@ static void test_chains_are_cut(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant_other+0x"));
 }
 
+/* The outermost frames of both chains are the same, but not those of the complete chains. */
+static void test_outermost_frames(struct kunit *test)
+{
+	u64 chain[OWNER_FRAMES_MAX + 1], count;
+
+	ask_query(test, "group=stack if func == query_plant");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	memcpy(chain, query->groups[0]->key, query->groups[0]->words * sizeof(u64));
+	count = chain[0];
+	KUNIT_ASSERT_GT(test, count, 3);
+	ask_query(test, "group=stack.-3 if func == query_plant*");
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, ALL);
+	KUNIT_ASSERT_EQ(test, query->groups[0]->key[0], 3);
+	KUNIT_EXPECT_MEMEQ(test, query->groups[0]->key + 1, chain + 1 + count - 3,
+			   3 * sizeof(u64));
+	ask_query(test, "group=stack.-64 if func == query_plant");
+	KUNIT_ASSERT_EQ(test, query->groups[0]->key[0], count);
+	KUNIT_EXPECT_MEMEQ(test, query->groups[0]->key, chain, (1 + count) * sizeof(u64));
+	expect_group_first_frame(test, query_plant);
+}
+
 /* Check how many objects each group has whose key is that number alone. */
 static void expect_buckets(struct kunit *test, const u64 (*buckets)[2], unsigned int n)
 {

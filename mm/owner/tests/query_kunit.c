@@ -584,6 +584,7 @@ static void test_refusals(struct kunit *test)
 		{ "group=gfp", "'gfp' is kept of pages only: say source=page\n  group=gfp\n  ^~~" },
 		{ "if gfp != GFP_ATOMIC", "'gfp' is kept of pages only: say source=page" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
+		{ "mode=handle group=stack.-1", "a handle is that of a whole chain: " },
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
 		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
 		  "  group=cachr\n        ^~~~~\n" },
@@ -652,6 +653,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_caches_told),
 	KUNIT_CASE(test_each_group),
 	KUNIT_CASE(test_chains_are_cut),
+	KUNIT_CASE(test_outermost_frames),
 	KUNIT_CASE(test_size_buckets),
 	KUNIT_CASE(test_age_buckets),
 	KUNIT_CASE(test_min),

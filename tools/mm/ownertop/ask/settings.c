@@ -81,6 +81,7 @@ static void apply_groups_of_sentence(struct options *o, const struct command_lin
 			continue;
 		refuse_repeated_setting("--depth", line->depth, by->v[i].frames);
 		o->select.chains.full = by->v[i].full;
+		o->select.chains.outermost = by->v[i].outermost;
 		if (s->nr_group_by || by->v[i].frames)
 			o->select.chains.depth = by->v[i].frames;
 	}

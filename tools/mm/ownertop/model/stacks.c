@@ -290,10 +290,13 @@ static u32 select_shown_frames(struct stacks *st, u32 from, u32 n)
 {
 	u32 depth = st->options->depth, shown = 0;
 
-	for (; from < n && (!depth || shown < depth); from++)
+	for (; from < n && (!depth || st->options->outermost || shown < depth); from++)
 		if (!st->info[st->scratch[from]].hide)
 			st->scratch[shown++] = st->info[st->scratch[from]].shown;
-	return shown;
+	if (!depth || shown <= depth)
+		return shown;
+	memmove(st->scratch, st->scratch + shown - depth, depth * sizeof(*st->scratch));
+	return depth;
 }
 
 static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed)

@@ -18,6 +18,7 @@ struct chain_options {
 	struct globs skip;	/* leading frames that match are left out: the allocator */
 	struct globs hide;	/* any frame that matches is left out */
 	u32 depth;		/* limit of the frames that are shown; 0: all */
+	bool outermost;		/* show the last frames, not the first */
 	bool full;		/* ignore skip */
 	bool by_function;	/* frames are functions, without offsets and source lines */
 };

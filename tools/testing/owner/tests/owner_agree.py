@@ -60,7 +60,8 @@ BUCKETS = {
     "age": ["22s", "1h"], "ts": ["500ms", "1s", "7s", "1h", "log2"],
     "size": ["1", "64", "200", "4K", "1G", "log2"], "held": ["64", "96", "4K", "log2"],
 }
-STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64"]
+STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64", "stack.-1",
+          "stack.-3", "stack.-64"]
 AMOUNTS = ["bytes", "held", "waste", "objects"]
 MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
 

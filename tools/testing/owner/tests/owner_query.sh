@@ -164,7 +164,7 @@ while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were eleven" equals "$(grep -vc '^#' "$work/examples.asked")" 11
+ok "there were twelve" equals "$(grep -vc '^#' "$work/examples.asked")" 12
 ok "... which find objects, but for those an hour old and a handle of another machine" \
 	equals "$(sed -n 's/^# nothing: .* if //p' "$work/examples.asked" | paste -s -d ';')" \
 	"cache == kmalloc-64 && age > 1h && comm != kworker*;handle == 1074790400"
@@ -286,8 +286,11 @@ ok "asked for histograms" run_query_guest 'insmod /extra/owner_truth.ko; sleep 1
 	ask "group=age.1h if func == truth_own_cache,leak_open_session"; echo ===
 	ask "group=size.log2 format=tsv if func == truth_sizes"; echo ===
 	ask "group=size.4K sort=objects if func == truth_sizes"; echo ===
-	ask "group=size sort=objects min=24K format=tsv if func == truth_sizes"' \
-	ages text sizes pages_wide min
+	ask "group=size sort=objects min=24K format=tsv if func == truth_sizes"; echo ===
+	ask "group=stack format=tsv if func == leak_open_session"; echo ===
+	ask "group=stack.-2 format=tsv if func == leak_open_session"; echo ===
+	ask "group=stack.-2 if func == leak_open_session"' \
+	ages text sizes pages_wide min chain outermost outermost_text
 ok "ages: exact" equals "$(awk -F '\t' '$1 == "group" { print ($12 ? "old" : 0), $13, $3 }' "$work/ages" | sort)" \
 	"0 owner_leak 40
 old owner_truth 24"
@@ -299,6 +302,11 @@ ok "sizes: with a unit" equals "$(sed -n 's/^objects \([0-9]*\),.*, size /\1 /p'
 ok "min: as many as hold so much, and the others in one row" \
 	equals "$(awk -F '\t' '$1 == "group" { print $12, $3 } $1 == "not_shown" { print 0, $2, $3 }' "$work/min" |
 		sort -n | paste -s -d ,)" "0 10 240,1024 24,2048 24,4096 24,8192 24"
+last_frames=$(awk -F '\t' '$1 == "group" { n = split($NF, frame, ";"); print frame[n - 1] ";" frame[n] }' "$work/chain")
+ok "outermost frames: the last of the chain" equals \
+	"$(awk -F '\t' '$1 == "group" { print $3, $NF }' "$work/outermost")" "40 $last_frames"
+ok "outermost frames: a line each" \
+	equals "$(sed -n 's/^ //p' "$work/outermost_text" | paste -s -d ';')" "$last_frames"
 
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko
