@@ -2,10 +2,13 @@
 /* The part of a cursor that all sources share: locks, yielding and references. */
 
 #include <linux/align.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
+#include <linux/kasan.h>
 #include <linux/log2.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 
 #include "record.h"
@@ -60,6 +63,7 @@ void owner_cursor_set_source(struct owner_cursor *cursor, const struct owner_sou
 	owner_cursor_end(cursor);
 	cursor->ops = ops;
 	cursor->pos = 0;
+	cursor->end = 0;
 	owner_cursor_begin(cursor);
 }
 
@@ -119,6 +123,56 @@ unsigned long owner_folio_frames(const struct page *page, unsigned long pfn)
 	 */
 	last = pfn_to_online_page(pfn + frames - 1);
 	return last && compound_head(last) == page ? frames : 1;
+}
+
+/**
+ * owner_page_of_address() - find the page that the kernel maps at an address
+ * @address: any number
+ * @pfn: set to the page frame, if there is one
+ *
+ * Context: the caller keeps memory from being removed.
+ *
+ * Return: the page; NULL if the address is not in the kernel's mapping of all memory.
+ */
+struct page *owner_page_of_address(u64 address, unsigned long *pfn)
+{
+	const void *at = kasan_reset_tag((void *)(unsigned long)address);
+
+	if (address > ULONG_MAX || !virt_addr_valid(at))
+		return NULL;
+	*pfn = page_to_pfn(virt_to_page(at));
+	return pfn_to_online_page(*pfn);
+}
+
+static bool is_within(const void *start, size_t span, u64 address)
+{
+	const void *at = kasan_reset_tag((void *)(unsigned long)address);
+
+	return (unsigned long)at - (unsigned long)kasan_reset_tag(start) < span;
+}
+
+/**
+ * owner_object_has_address() - is an address inside an object?
+ * @object: found by a cursor
+ * @address: any number; of a per-CPU area, that of any CPU's copy, or of the area as it is printed
+ *
+ * Return: true if it is.
+ */
+bool owner_object_has_address(const struct owner_object *object, u64 address)
+{
+	unsigned int cpu;
+
+	if (!object->address || address > ULONG_MAX)
+		return false;
+	if (is_within(object->address, object->span, address))
+		return true;
+	if (object->source != OWNER_SOURCE_PERCPU)
+		return false;
+	for_each_possible_cpu(cpu)
+		if (is_within(per_cpu_ptr((void __percpu *)(unsigned long)object->address, cpu),
+			      object->span, address))
+			return true;
+	return false;
 }
 
 static int next_chain(struct owner_cursor *cursor, struct owner_object *object)

@@ -40,8 +40,9 @@ struct page;
  * @size: bytes that were asked for
  * @index: of a slab object in its slab
  * @nid: memory node, NUMA_NO_NODE for a per-CPU area
+ * @span: bytes from @address on that are the object's
  * @pfn: first page frame of the slab or of the pages, 0 for a per-CPU area
- * @address: of a slab object or a per-CPU area
+ * @address: of the object, NULL if the kernel has no mapping of the pages
  * @owner: the record; of pages and chains only the chain's handle is set
  * @pages: the record of OWNER_SOURCE_PAGE
  * @counted: of owner_chain_source: what the chain holds
@@ -58,6 +59,7 @@ struct owner_object {
 	int nid;
 	unsigned long pfn;
 	const void *address;
+	size_t span;
 	size_t size;
 	struct owner_record owner;
 	union {
@@ -74,11 +76,15 @@ struct owner_object {
  *	@found_pos, leave the position behind it in @pos, and references to its handles in
  *	@ref. Call owner_cursor_yield() while no RCU read lock is held. Return 1 if there
  *	is one, 0 if there is none, -ERESTARTSYS after a signal.
+ * @seek: set @pos and @end so that @next finds the object that has an address, and perhaps some
+ *	beside it, but none before @end as it was. Any address is allowed. Return why there is no
+ *	object, NULL if there may be one. NULL if the source cannot tell where an address belongs.
  */
 struct owner_source_ops {
 	void (*lock)(struct owner_cursor *cursor);
 	void (*unlock)(struct owner_cursor *cursor);
 	int (*next)(struct owner_cursor *cursor, struct owner_object *object);
+	const char *(*seek)(struct owner_cursor *cursor, u64 address);
 };
 
 extern const struct owner_source_ops owner_slab_source;
@@ -91,6 +97,7 @@ extern const struct owner_source_ops owner_chain_source;
  * @ops: the source; set it before owner_cursor_begin(), change it by
  *	owner_cursor_set_source()
  * @pos: where the next object is looked for, as the source encodes it; 0 is the start
+ * @end: page frame to stop at, 0 for the end of memory
  * @found_pos: position of the object that was found last
  * @ref: references to the handles of the object that was found last
  * @deadline: in jiffies: when the cursor drops its locks for a moment
@@ -106,6 +113,7 @@ extern const struct owner_source_ops owner_chain_source;
 struct owner_cursor {
 	const struct owner_source_ops *ops;
 	u64 pos;
+	unsigned long end;
 	u64 found_pos;
 	struct owner_record ref;
 	unsigned long deadline;
@@ -145,6 +153,8 @@ static inline unsigned long owner_hole_end(unsigned long pfn)
 }
 
 unsigned long owner_folio_frames(const struct page *page, unsigned long pfn);
+struct page *owner_page_of_address(u64 address, unsigned long *pfn);
+bool owner_object_has_address(const struct owner_object *object, u64 address);
 
 /* Let the next owner_cursor_next() find the object again that was found last. */
 static inline void owner_cursor_step_back(struct owner_cursor *cursor)

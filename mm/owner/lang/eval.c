@@ -182,6 +182,7 @@ static bool comparison_holds(const struct owner_sentence *s, const struct owner_
 				fields->any_word_matches(fields, s, c);
 			break;
 		case OWNER_TYPE_WORDS:
+		case OWNER_TYPE_ADDRESS:
 			match = fields->any_word_matches(fields, s, c);
 			break;
 		default:

@@ -29,6 +29,9 @@ static bool read_number(struct parser *p, const struct token *part, enum owner_t
 	if (type == OWNER_TYPE_TIME)
 		return owner_lang_fail(p, part, "'%s' is no time, as 10ms, 5s, 2m, 1h or 3d",
 				       owner_lang_quote_word(p, part));
+	if (type == OWNER_TYPE_ADDRESS)
+		return owner_lang_fail(p, part, "'%s' is no address, as 0xffff888012345678",
+				       owner_lang_quote_word(p, part));
 	return owner_lang_fail(p, part, "'%s' is no number", owner_lang_quote_word(p, part));
 }
 
@@ -180,6 +183,11 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 		value->low = source;
 		value->high = source;
 		return source >= 0;
+	case OWNER_TYPE_ADDRESS:
+		if (!read_number(p, &p->token, type, &value->low))
+			return false;
+		value->high = value->low;
+		return true;
 	default:
 		if (c->operator == OWNER_EQ || c->operator == OWNER_NE)
 			return read_range(p, type, value);
@@ -267,6 +275,12 @@ static bool read_operator(struct parser *p, struct owner_comparison *c)
 	case OWNER_TYPE_SOURCE:
 		if (c->operator > OWNER_NE)
 			return owner_lang_fail(p, word, "'%s' is compared with == or !=", field);
+		break;
+	case OWNER_TYPE_ADDRESS:
+		if (c->operator != OWNER_EQ)
+			return owner_lang_fail(p, word,
+					       "'%s' is looked up: say == and one or a few addresses",
+					       field);
 		break;
 	default:
 		if (c->operator == OWNER_LIKE)

@@ -75,6 +75,7 @@ enum owner_field {
 	OWNER_FIELD_HANDLE,
 	OWNER_FIELD_BINARY,	/* names of the files of the user chain */
 	OWNER_FIELD_UFUNC,	/* functions of the user chain: only ownertop knows them */
+	OWNER_FIELD_ADDRESS,	/* an address inside the object: only the kernel knows it */
 	OWNER_FIELDS,
 	/* The call chain and the user chain: valid in group=, but not in a comparison. */
 	OWNER_FIELD_STACK = OWNER_FIELDS,
@@ -225,7 +226,7 @@ struct owner_sentence {
 	enum owner_format format;
 	bool since_mark;		/* show growth: what is held less what the mark has */
 	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
-	unsigned int top;		/* groups to show; 0: all */
+	unsigned int top;		/* groups or single objects to show; 0: all */
 	unsigned long long min_held;	/* bytes that a group holds at least to be shown */
 	unsigned int max_groups;	/* groups to keep in memory */
 	unsigned int nr_group_by;	/* 0: show single objects */
@@ -285,8 +286,8 @@ struct owner_field_values {
 	} value[OWNER_FIELDS];
 	/*
 	 * Does any word of the comparison's field match one of its values? An
-	 * allocation has many functions, modules, binaries and gfp flags, so they have no
-	 * value[]. Also called for a word that is NULL because it is slow to find.
+	 * allocation has many functions, modules, binaries, gfp flags and addresses, so they
+	 * have no value[]. Also called for a word that is NULL because it is slow to find.
 	 */
 	bool (*any_word_matches)(const struct owner_field_values *fields,
 				 const struct owner_sentence *s,
@@ -320,6 +321,7 @@ enum owner_type {
 	OWNER_TYPE_NUMBER,
 	OWNER_TYPE_BYTES,
 	OWNER_TYPE_TIME,
+	OWNER_TYPE_ADDRESS,	/* an object has many: "==" holds if one of them is a value */
 };
 
 extern const char * const owner_field_names[OWNER_GROUP_FIELDS];

@@ -201,6 +201,9 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 		owner_lang_suggest_names(p, &name, owner_field_names, OWNER_GROUP_FIELDS);
 		return false;
 	}
+	if (field == OWNER_FIELD_ADDRESS)
+		return owner_lang_fail(p, word, "'%s' is each object's own: nothing to group by",
+				       owner_field_names[field]);
 	if (!dot && (field == OWNER_FIELD_AGE || field == OWNER_FIELD_TS))
 		return owner_lang_fail(p, word, "'%s' is each object's own: say %s.1h or %s.log2",
 				       owner_field_names[field], owner_field_names[field],
@@ -412,11 +415,11 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, top=, min=, groups= and since= need group=, and mode= must agree with it. */
+/* sort=, min=, groups= and since= need group=, and mode= must agree with it. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
-		OWNER_SET_SORT, OWNER_SET_TOP, OWNER_SET_MIN, OWNER_SET_GROUPS, OWNER_SET_SINCE
+		OWNER_SET_SORT, OWNER_SET_MIN, OWNER_SET_GROUPS, OWNER_SET_SINCE
 	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;

@@ -89,6 +89,9 @@ static void append_values(struct output *out, const struct owner_sentence *s,
 		case OWNER_TYPE_SOURCE:
 			append_text(out, "%s", owner_source_names[value->low]);
 			break;
+		case OWNER_TYPE_ADDRESS:
+			append_text(out, "0x%llx", value->low);
+			break;
 		default:
 			/*
 			 * read_comparison_bound() stored the operand as a range: print the

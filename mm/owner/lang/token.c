@@ -257,7 +257,8 @@ enum scan_result owner_lang_scan_number(const struct parser *p, const struct tok
 	size_t i = 0, first;
 
 	/* No hexadecimal numbers with units: the letter could be either. */
-	if (type == OWNER_TYPE_NUMBER && length > 2 && text[0] == '0' && text[1] == 'x') {
+	if ((type == OWNER_TYPE_NUMBER || type == OWNER_TYPE_ADDRESS) &&
+	    length > 2 && text[0] == '0' && text[1] == 'x') {
 		base = 16;
 		i = 2;
 	}

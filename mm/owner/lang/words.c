@@ -28,6 +28,7 @@ const char * const owner_field_names[OWNER_GROUP_FIELDS] = {
 	[OWNER_FIELD_KIND]	= "kind",
 	[OWNER_FIELD_BINARY]	= "binary",
 	[OWNER_FIELD_UFUNC]	= "ufunc",
+	[OWNER_FIELD_ADDRESS]	= "address",
 	[OWNER_FIELD_STACK]	= "stack",
 	[OWNER_FIELD_USER]	= "user",
 };
@@ -51,6 +52,7 @@ const unsigned char owner_field_types[OWNER_FIELDS] = {
 	[OWNER_FIELD_KIND]	= OWNER_TYPE_SOURCE,
 	[OWNER_FIELD_BINARY]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_UFUNC]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_ADDRESS]	= OWNER_TYPE_ADDRESS,
 };
 
 const char * const owner_setting_names[OWNER_SETTINGS] = {

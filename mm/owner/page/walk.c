@@ -30,8 +30,9 @@ static void fill_object(struct owner_object *object)
 	object->index = 0;
 	object->nid = page_to_nid(pages->page);
 	object->pfn = pages->pfn;
-	object->address = NULL;
+	object->address = PageHighMem(pages->page) ? NULL : page_address(pages->page);
 	object->size = PAGE_SIZE << pages->owner.order;
+	object->span = object->held;
 	object->owner = (struct owner_record){ .stack = pages->owner.handle };
 }
 
@@ -44,8 +45,8 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 	bool found = false;
 	int error = 0;
 
-	while (!found && pfn < max_pfn) {
-		unsigned long end = min(pfn + FRAMES_PER_YIELD, max_pfn);
+	while (!found && pfn < (cursor->end ?: max_pfn)) {
+		unsigned long end = min(pfn + FRAMES_PER_YIELD, cursor->end ?: max_pfn);
 
 		error = owner_cursor_yield(cursor);
 		if (error)
@@ -62,9 +63,28 @@ static int next_pages(struct owner_cursor *cursor, struct owner_object *object)
 	return error ?: found;
 }
 
+/* Look only where an allocation can begin that has the page of an address. */
+static const char *seek_pages(struct owner_cursor *cursor, u64 address)
+{
+	unsigned long pfn;
+	struct page *page = owner_page_of_address(address, &pfn);
+	unsigned long searched = cursor->end, first;
+
+	cursor->pos = searched;
+	cursor->end = max(searched, 1UL);
+	if (!page)
+		return "no address of a page";
+	/* Pages of an allocation that is no folio do not lead to the first of them. */
+	first = min(page_to_pfn(compound_head(page)), ALIGN_DOWN(pfn, MAX_ORDER_NR_PAGES));
+	cursor->pos = max(first, searched);
+	cursor->end = max(pfn + 1, searched);
+	return NULL;
+}
+
 /* With the locks of the slab source, for the usage of slabs. */
 const struct owner_source_ops owner_page_source = {
 	.lock	= owner_lock_caches_and_memory,
 	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_pages,
+	.seek	= seek_pages,
 };

@@ -66,9 +66,14 @@ static void *find_group(struct query_reader *reader, loff_t pos)
 	return pos == shown + 1 ? &tail_lines : NULL;
 }
 
-static void *find_next_object(struct query_reader *reader)
+/* Find the object for position @pos of the answer: objects have the positions from 1 on. */
+static void *find_next_object(struct query_reader *reader, loff_t pos)
 {
-	int found = owner_query_find_next_match(&reader->query);
+	unsigned int top = reader->query.sentence.top;
+	int found = 0;
+
+	if (!top || pos <= top)
+		found = owner_query_find_next_match(&reader->query);
 
 	reader->has_object = found > 0;
 	if (found < 0)
@@ -96,7 +101,7 @@ static void *query_start(struct seq_file *m, loff_t *pos)
 		return find_group(reader, *pos);
 	if (reader->has_object)
 		owner_cursor_step_back(&reader->query.cursor);
-	return find_next_object(reader);
+	return find_next_object(reader, *pos);
 }
 
 static void *query_next(struct seq_file *m, void *v, loff_t *pos)
@@ -116,7 +121,7 @@ static void *query_next(struct seq_file *m, void *v, loff_t *pos)
 
 		owner_sum_join(&reader->query.total, &sum);
 	}
-	return find_next_object(reader);
+	return find_next_object(reader, *pos);
 }
 
 static void query_stop(struct seq_file *m, void *v)

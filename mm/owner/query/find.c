@@ -25,6 +25,17 @@ void owner_query_set_now(struct owner_query *query)
 	query->now_ns = local_clock();
 }
 
+static u32 find_comparisons_with_addresses(const struct owner_sentence *s)
+{
+	u32 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_comparisons; i++)
+		if (s->comparisons[i].field == OWNER_FIELD_ADDRESS)
+			found |= BIT(i);
+	return found;
+}
+
 /* Find the comparisons with names: a name can be one that no object has. */
 static u32 find_comparisons_with_names(const struct owner_sentence *s)
 {
@@ -62,6 +73,14 @@ static void note_matches(struct owner_query *query)
 	query->unmatched &= ~owner_lang_compare_fields(s, &query->fields, fields);
 }
 
+/* Is the cgroup compared or shown? */
+static bool shows_cgroups(const struct owner_sentence *s)
+{
+	if (!s->nr_group_by && s->format == OWNER_FORMAT_TSV)
+		return owner_cgroups_on();
+	return owner_query_fields(s) & BIT(OWNER_FIELD_CGROUP);
+}
+
 /**
  * owner_query_rewind() - let the cursor find the first object next
  * @query: has its sentence
@@ -80,11 +99,13 @@ void owner_query_rewind(struct owner_query *query)
 		add_source(query, &owner_percpu_source);
 	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };
 	*query->cgroup = '\0';
-	if (owner_query_fields(&query->sentence) & BIT(OWNER_FIELD_CGROUP))
+	if (shows_cgroups(&query->sentence))
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};
-	query->unmatched = find_comparisons_with_names(&query->sentence);
-	query->compared = 0;
+	/* An address can be that of no object at all. */
+	query->compared = find_comparisons_with_addresses(&query->sentence);
+	query->unmatched = query->compared | find_comparisons_with_names(&query->sentence);
+	owner_query_collect_addresses(query);
 }
 
 /**
@@ -170,14 +191,39 @@ int owner_query_set_mark(struct owner_query *query)
 	return 0;
 }
 
+/* Find the next object of the current source near one of the required addresses. */
+static int find_object_at_addresses(struct owner_query *query)
+{
+	struct owner_cursor *cursor = &query->cursor;
+	int found = query->next_address ? owner_cursor_next(cursor, &query->object) : 0;
+
+	while (!found && query->next_address < query->nr_addresses) {
+		u64 address = query->addresses[query->next_address++];
+		const char *no_object = cursor->ops->seek(cursor, address);
+
+		if (!query->no_object)
+			query->no_object = no_object;
+		found = owner_cursor_next(cursor, &query->object);
+	}
+	return found;
+}
+
+static int find_object_in_source(struct owner_query *query)
+{
+	if (query->nr_addresses && query->cursor.ops->seek)
+		return find_object_at_addresses(query);
+	return owner_cursor_next(&query->cursor, &query->object);
+}
+
 /* Find the next object, in the current source or in one after it. */
 static int find_object_in_sources(struct owner_query *query)
 {
-	int found = owner_cursor_next(&query->cursor, &query->object);
+	int found = find_object_in_source(query);
 
 	while (!found && query->current_ops + 1 < query->nr_ops) {
 		owner_cursor_set_source(&query->cursor, query->ops[++query->current_ops]);
-		found = owner_cursor_next(&query->cursor, &query->object);
+		query->next_address = 0;
+		found = find_object_in_source(query);
 	}
 	return found;
 }
@@ -195,6 +241,8 @@ int owner_query_find_next_match(struct owner_query *query)
 	int found;
 
 	while ((found = find_object_in_sources(query)) > 0) {
+		if (!owner_query_has_address(query))
+			continue;
 		owner_query_fill_values(query);
 		matches = owner_lang_matches(&query->sentence, &query->fields);
 		if (query->unmatched)

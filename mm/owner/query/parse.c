@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses a sentence, and refuses one that is correct but cannot be answered. */
 
+#include <linux/cred.h>
+#include <linux/kallsyms.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -55,6 +57,8 @@ static const char *refuse_fields(const struct owner_query *query, unsigned int m
 {
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
+	if (mask & BIT(OWNER_FIELD_ADDRESS) && !kallsyms_show_value(current_cred()))
+		return "addresses are hidden: 'address' needs kernel.kptr_restrict=0 or 1";
 	if (mask & BIT(OWNER_FIELD_UFUNC))
 		return "the kernel knows no functions of programs: ask ownertop for 'ufunc'";
 	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))

@@ -10,6 +10,7 @@
  * parse.c	parses a sentence, and refuses one that cannot be answered
  * values.c	field values of an object, for the sentence's comparisons
  * memo.c	what the walk's memo has to know of a sentence
+ * address.c	which addresses does the expression require?
  * find.c	finds the objects that the expression holds for
  * groups.c	the table of groups
  * answer.c	sums up all groups
@@ -89,6 +90,10 @@ struct owner_query_group {
  * @ops: the sources to read, in this order
  * @nr_ops: how many
  * @current_ops: index of the source that the cursor reads
+ * @addresses: if @nr_addresses is not 0, only objects with one of these are looked for
+ * @nr_addresses: how many
+ * @next_address: index of the one to look for next in the current source
+ * @no_object: why there is no object at the only address, NULL if it is not known
  * @counted: what owner_chain_source finds, if the sentence can be answered from counters
  * @mark: what call chains held when "mark" was written, without references
  * @marked: "mark" was written
@@ -128,6 +133,10 @@ struct owner_query {
 	const struct owner_source_ops *ops[OWNER_SOURCES];
 	unsigned int nr_ops;
 	unsigned int current_ops;
+	u64 addresses[OWNER_VALUES_MAX];
+	unsigned int nr_addresses;
+	unsigned int next_address;
+	const char *no_object;
 	struct owner_chain_totals counted;
 	struct owner_chain_totals mark;
 	bool marked;
@@ -196,6 +205,12 @@ void owner_query_fill_values(struct owner_query *query);
 struct owner_query_chain *owner_query_object_chain(struct owner_query *query);
 depot_stack_handle_t owner_query_object_task(const struct owner_query *query);
 struct owner_sum owner_query_object_sum(const struct owner_query *query);
+
+/* address.c */
+void owner_query_collect_addresses(struct owner_query *query);
+bool owner_query_has_address(const struct owner_query *query);
+bool owner_query_address_matches(const struct owner_query *query,
+				 const struct owner_comparison *comparison);
 
 /* memo.c */
 void owner_query_begin_memo(struct owner_query *query);

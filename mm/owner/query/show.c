@@ -351,6 +351,15 @@ static void show_number(struct seq_file *m, const struct owner_field_values *fie
 		seq_printf(m, "\t%llu", fields->value[field].number);
 }
 
+/* Print an address as far as kernel.kptr_restrict allows, in the form that a sentence takes. */
+static void show_address(struct seq_file *m, const void *address)
+{
+	if (address)
+		seq_printf(m, "0x%pK", address);
+	else
+		seq_putc(m, '-');
+}
+
 static void show_object_row(struct seq_file *m, struct owner_query *query)
 {
 	static const unsigned char numbers[] = {
@@ -380,6 +389,10 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	seq_putc(m, '\t');
 	count = owner_user_fetch(owner_query_object_task(query), frames);
 	show_user_row(m, frames, count);
+	seq_putc(m, '\t');
+	show_address(m, query->object.address);
+	seq_putc(m, '\t');
+	show_name(m, query->cgroup);
 	seq_putc(m, '\n');
 }
 
@@ -478,7 +491,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		return;
 	}
 	if (!s->nr_group_by) {
-		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\tuser\n",
+		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\tuser\taddress\tcgroup\n",
 			   name_stack_columns(s->mode));
 		return;
 	}
@@ -491,6 +504,22 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 			   name_stack_columns(s->mode) : name);
 	}
 	seq_putc(m, '\n');
+}
+
+/* Has an answer of single objects ended because top= of them were shown? */
+static bool ended_at_top(const struct owner_query *query)
+{
+	const struct owner_sentence *s = &query->sentence;
+
+	return !s->nr_group_by && s->top && query->total.estimate.records == s->top;
+}
+
+/* Print why no object has the address that a sentence asks for, if it asks for one. */
+static void show_no_object(struct seq_file *m, const struct owner_query *query,
+			   const struct owner_comparison *c)
+{
+	if (c->field == OWNER_FIELD_ADDRESS && query->nr_addresses == 1)
+		seq_printf(m, " (%s)", query->no_object ?: "free, or not tracked");
 }
 
 /* Print the comparisons that held for no object: the names in them may be wrong. */
@@ -508,6 +537,7 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 		room = seq_get_buf(m, &buf);
 		length = owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
 		seq_commit(m, length < room ? length : -1);
+		show_no_object(m, query, &s->comparisons[i]);
 		seq_putc(m, '\n');
 	}
 }
@@ -536,7 +566,11 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 		show_group_totals(m, query);
 	else
 		show_object_totals(m, query);
-	show_unmatched(m, query);
+	if (ended_at_top(query))
+		seq_printf(m, "# ended at top=%u: the total is of the objects above, there may be more\n",
+			   query->sentence.top);
+	else
+		show_unmatched(m, query);
 	if (query->sentence.since_mark)
 		show_growth(m, query);
 	else if (query->total.ageless)

@@ -42,6 +42,8 @@ static bool any_word_matches(const struct owner_field_values *fields,
 
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, (__force unsigned long)gfp_mask);
+	if (c->field == OWNER_FIELD_ADDRESS)
+		return owner_query_address_matches(query, c);
 	if (c->field == OWNER_FIELD_BINARY)
 		return owner_query_user_matches(owner_query_object_task(query), s, c);
 	return owner_query_chain_matches(owner_query_object_chain(query), s, c);

@@ -168,6 +168,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	object->nid = slab_nid(snap->slab);
 	object->pfn = pos->pfn;
 	object->address = object_address(snap, pos->index);
+	object->span = snap->cache->object_size;
 	return true;
 }
 
@@ -279,7 +280,7 @@ static int search_memory(struct owner_cursor *cursor, search_slab_fn *search, vo
 	bool found = false;
 	int error = 0;
 
-	while (!found && pos.pfn < max_pfn) {
+	while (!found && pos.pfn < (cursor->end ?: max_pfn)) {
 		error = owner_cursor_yield(cursor);
 		if (error)
 			break;
@@ -298,10 +299,32 @@ static int next_slab_object(struct owner_cursor *cursor, struct owner_object *ob
 	return search_memory(cursor, find_slab_object, object);
 }
 
+/* Look only into the slab of an address. The slab can be freed meanwhile. */
+static const char *seek_slab(struct owner_cursor *cursor, u64 address)
+{
+	unsigned long pfn;
+	struct page *page = owner_page_of_address(address, &pfn);
+	unsigned long searched = cursor->end;
+	const struct page *head;
+
+	cursor->pos = encode_pos(&(struct slab_pos){ .pfn = searched });
+	cursor->end = max(searched, 1UL);
+	if (!page)
+		return "no address that slabs have";
+	head = compound_head(page);
+	if (!PageSlab(head))
+		return "not in a slab";
+	pfn = page_to_pfn(head);
+	cursor->pos = encode_pos(&(struct slab_pos){ .pfn = max(pfn, searched) });
+	cursor->end = max(pfn + 1, searched);
+	return NULL;
+}
+
 const struct owner_source_ops owner_slab_source = {
 	.lock	= owner_lock_caches_and_memory,
 	.unlock	= owner_unlock_caches_and_memory,
 	.next	= next_slab_object,
+	.seek	= seek_slab,
 };
 
 /**

@@ -58,6 +58,7 @@ static const struct {
 	{ OWNER_QUERY, "nid=1 mode=stack_handle", "mode=stack_handle nid=1" },
 	{ OWNER_QUERY, "nid=1 if pid == 2 || pid == 3" },
 	{ OWNER_QUERY, "mode=records", "mode=stack" },
+	{ OWNER_QUERY, "top=3 if pid == 1" },
 	{ OWNER_QUERY, "mode=stacks", "mode=stack group=stack" },
 	{ OWNER_QUERY, "mode=handles", "mode=handle group=stack" },
 	{ OWNER_QUERY, "group=cache mode=handles", "mode=handle group=cache" },
@@ -82,6 +83,8 @@ static const struct {
 	{ OWNER_QUERY, "if handle == 0x1F,0xffffffffffffffff",
 	  "if handle == 31,18446744073709551615" },
 	{ OWNER_QUERY, "if pid < 1 || pid <= 0 || pid > 18446744073709551614 || pid >= 7" },
+	{ OWNER_QUERY, "if address==0xFFFF888012345678,4096,0",
+	  "if address == 0xffff888012345678,0x1000,0x0" },
 	/* words and quotes */
 	{ OWNER_QUERY, "if comm == 'a b',\"c\"", "if comm == \"a b\",c" },
 	{ OWNER_QUERY, "if comm == ''", "if comm == \"\"" },

@@ -588,7 +588,7 @@ static void test_refusals(struct kunit *test)
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
 		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
 		  "  group=cachr\n        ^~~~~\n" },
-		{ "top=3", "'top' is for groups: " },
+		{ "sort=bytes", "'sort' is for groups: " },
 	};
 	unsigned int i;
 

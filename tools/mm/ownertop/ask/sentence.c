@@ -67,6 +67,9 @@ static const char *find_unanswerable_reason(const struct owner_sentence *s)
 
 	if (s->since_mark)
 		return "a mark is kept by the open file owner/query: here compare two dumps with diff";
+	if (s->fields_used & 1U << OWNER_FIELD_ADDRESS)
+		return "a dump has no addresses of objects: write a sentence with 'address' to\n"
+		       "/sys/kernel/debug/owner/query, and read the answer";
 	for (i = 0; i < s->nr_group_by; i++)
 		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    s->mode != OWNER_MODE_STACK)

@@ -105,8 +105,12 @@ ok "plants and is asked" run_query_guest "insmod /extra/owner_truth.ko
 	ask 'mode=records'; echo ===
 	ask 'if module == owner_truth' 777; echo ===
 	ask 'mode=records format=tsv if module == owner_truth'; echo ===
+	ask 'top=7 if module == owner_truth' 777; echo ===
+	ask 'top=7 format=tsv if module == owner_truth || func == alloc_oops'; echo ===
+	ask 'top=100000 if module == owner_truth'; echo ===
 	cat /sys/kernel/debug/owner/stats; echo ===
-	ask group=kind" truth query module top records pieces rows stats total
+	ask group=kind" truth query module top records pieces rows \
+	some_pieces some_rows all_pieces stats total
 ok "exactly what was planted" reports_truth query "$work/query"
 ok "the same if only that is asked for, and read in pieces" reports_truth query "$work/module"
 ok "groups add up" groups_add_up_to_total query "$(grep -c '^group' "$work/query")"
@@ -125,6 +129,19 @@ ok "a row each, and none has a weight" \
 	equals "$(awk -F '\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
 		$1 == "object" && $weight == "-" { rows++ } END { print rows }' "$work/rows")" \
 	"$(grep -c ' allocated via ' "$work/pieces.only")"
+for some in pieces rows; do
+	ok "top= ends a list of objects, in $some" \
+		equals "$(grep -c ' allocated via \|^object' "$work/some_$some") $(tail -n 2 "$work/some_$some")" \
+		"7 $(grep '^\(# \)*total: objects 7, ' "$work/some_$some")
+# ended at top=7: the total is of the objects above, there may be more"
+done
+extract_records some_pieces
+ok "these are the first of all" \
+	cmp -n "$(stat -c %s "$work/some_pieces.only")" "$work/some_pieces.only" "$work/pieces.only"
+extract_records all_pieces
+ok "a top= beyond the last object leaves none out" \
+	cmp "$work/all_pieces.only" "$work/pieces.only"
+ok "... and does not end the list" equals "$(grep -c '^# ended' "$work/all_pieces")" 0
 # Modules that come and go allocate and free many objects.
 [ -n "$passing" ] || ok "the total is what is tracked" total_is_tracked
 
@@ -157,17 +174,17 @@ ok "the examples of the text are asked" run_query_guest 'insmod /extra/owner_tru
 	ask_example() {
 		ask "$1" >/tmp/answer
 		echo "$(grep -c "^total" /tmp/answer) $1"
-		grep -q "^objects\|^group" /tmp/answer || echo "# nothing: $1"
+		grep -q "^objects\|^group\|^Slab object" /tmp/answer || echo "# nothing: $1"
 	}
 	'"$(sed "s/.*/ask_example '&'/" "$work/examples")" examples.asked
 while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were twelve" equals "$(grep -vc '^#' "$work/examples.asked")" 12
-ok "... which find objects, but for those an hour old and a handle of another machine" \
-	equals "$(sed -n 's/^# nothing: .* if //p' "$work/examples.asked" | paste -s -d ';')" \
-	"cache == kmalloc-64 && age > 1h && comm != kworker*;handle == 1074790400"
+ok "there were fourteen" equals "$(grep -vc '^#' "$work/examples.asked")" 14
+ok "... which find objects, but for those an hour old, and a handle and an address of another machine" \
+	equals "$(sed -n 's/^# nothing: .*if //p' "$work/examples.asked" | paste -s -d ';')" \
+	"cache == kmalloc-64 && age > 1h && comm != kworker*;handle == 1074790400;address == 0xffff888012345678"
 
 # shellcheck disable=SC2016 # for the guest's shell
 ok "is asked what is wrong" run_query_guest '
@@ -237,6 +254,15 @@ ok "each record stays one" equals "$(for file in slabs pages texts; do
 	awk 'BEGIN { RS = ""; FS = "\n" } !/^[A-Z][^\n]* allocated via order [^\n]*, ts [0-9]* ns\nPFN /' \
 		"$work/$file.only" | head -n 3; done)" ""
 ok "each row stays one" equals "$(awk -F '\t' '/^row/ { n = NF } /^object/ && NF != n' "$work/tsv")" ""
+# print_column NAME FILE: the values in a column of rows "object"
+print_column()
+{
+	awk -F '\t' -v name="$1" '/^row/ { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+		/^object/ { print $column }' "$work/$2"
+}
+ok "... of its memory cgroup, among others" \
+	[ "$(print_column cgroup tsv | grep -cF '/g\033[2J')" -gt 10 ]
+ok "... and the address of each" equals "$(print_column address tsv | grep -cvx '0x[0-9a-f]*')" 0
 ok "a sentence names it with ?" \
 	equals "$(awk -F '\t' '$1 == "group" { print $3, $NF }' "$work/matched")" '50 a\033[2J\012b\134c'
 ok "a sentence with a control character is refused" \
@@ -307,6 +333,38 @@ ok "outermost frames: the last of the chain" equals \
 	"$(awk -F '\t' '$1 == "group" { print $3, $NF }' "$work/outermost")" "40 $last_frames"
 ok "outermost frames: a line each" \
 	equals "$(sed -n 's/^ //p' "$work/outermost_text" | paste -s -d ';')" "$last_frames"
+
+# Each planted object is found again by an address in it, alone.
+# shellcheck disable=SC2016 # for the guest's shell
+ok "is asked for addresses" run_query_guest 'insmod /extra/owner_truth.ko
+	restrict=/proc/sys/kernel/kptr_restrict
+	ask "format=tsv top=1 if module == owner_truth && cache == kmalloc-128"; echo ===
+	echo 2 >$restrict
+	ask "format=tsv top=1 if module == owner_truth && cache == kmalloc-128"; echo ===
+	ask "if address == 0xffff888012345678"; echo ===
+	echo 1 >$restrict
+	ask "format=tsv if module == owner_truth && kind == slab" | tee /tmp/rows; echo ===
+	awk -F "\t" "/^object/ { print \$(NF - 1) }" /tmp/rows | head -n 40 >/tmp/addresses
+	while read -r address; do
+		ask "format=tsv if address == $(printf "0x%x" $((address + 3)))"
+	done </tmp/addresses; echo ===
+	ask "group=stack if address == $(paste -s -d , /tmp/addresses) && func == truth_*"; echo ===
+	ask "if address == 0x10"' hashed zero hidden rows found group wild
+ok "an address is a hash without kptr_restrict" \
+	[ "$(print_column address hashed)" != "$(print_column address rows | head -n 1)" ]
+ok "... and 0 if it hides all" equals "$(print_column address zero | tr -d 0)" x
+ok "then none can be asked for" file_has "$work/hidden" "^addresses are hidden: 'address' needs"
+list_addresses_and_chains()
+{
+	print_column address "$1" >"$work/addresses"
+	print_column stack "$1" | paste "$work/addresses" -
+}
+ok "each object is found by an address in it" \
+	equals "$(list_addresses_and_chains found)" "$(list_addresses_and_chains rows | head -n 40)"
+ok "they are forty" equals "$(print_column address found | sort -u | wc -l)" 40
+ok "they are grouped, too" file_has "$work/group" "^total: groups [0-9]+, objects 40, "
+ok "an address of nothing is answered" equals "$(grep '^# nothing' "$work/wild")" \
+	"# nothing matched address == 0x10 (no address that slabs have)"
 
 # An object that a module obtains from another module belongs to the one that allocated it.
 ok "two modules in a chain" run_query_guest "insmod /extra/owner_leak.ko requests=40; insmod /extra/owner_user.ko

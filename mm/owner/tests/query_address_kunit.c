@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queries for the object at an address: every byte of it, and addresses that no object has. */
+
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "../page/page.h"
+#include "../query/query.h"
+#include "plant.h"
+
+#define ANSWER_SIZE	SZ_4K
+
+static struct owner_query *query;
+static struct kmem_cache *cache;
+static void *objects[PLANTED];
+static char *answer, *error_text;
+
+static int parse_query(const char *format, va_list args)
+{
+	char sentence[OWNER_SENTENCE_MAX + 1];
+
+	owner_query_reset(query);
+	kfree(error_text);
+	error_text = NULL;
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	return owner_query_parse(query, sentence, strlen(sentence), &error_text);
+}
+
+/* Ask for single objects. Return how many were found; @query has the last one. */
+static __printf(2, 3)
+unsigned int ask_for_objects(struct kunit *test, const char *format, ...)
+{
+	struct seq_file m = { .buf = answer, .size = ANSWER_SIZE - 1 };
+	struct owner_object last = {};
+	unsigned int found = 0;
+	va_list args;
+	int error;
+
+	va_start(args, format);
+	error = parse_query(format, args);
+	va_end(args);
+	KUNIT_ASSERT_EQ_MSG(test, error, 0, "%s", error_text ?: format);
+	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
+	owner_cursor_begin(&query->cursor);
+	while (owner_query_find_next_match(query) > 0) {
+		last = query->object;
+		found++;
+	}
+	owner_cursor_end(&query->cursor);
+	query->object = last;
+	owner_query_show_tail(&m, query);
+	answer[m.count] = '\0';
+	return found;
+}
+
+static void expect_object_at(struct kunit *test, const void *address, const void *object)
+{
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx", (unsigned long)address),
+			1);
+	KUNIT_EXPECT_PTR_EQ(test, query->object.address, kasan_reset_tag(object));
+	KUNIT_EXPECT_NULL(test, strstr(answer, "# nothing matched"));
+}
+
+static void expect_nothing_at(struct kunit *test, u64 address, const char *why)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line), "# nothing matched address == 0x%llx (%s)\n", address, why);
+	KUNIT_EXPECT_EQ_MSG(test, ask_for_objects(test, "if address == %#llx", address), 0,
+			    "%llx", address);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(answer, line), "%s instead of %s", answer, line);
+}
+
+static void test_each_byte(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < PLANTED; i++) {
+		expect_object_at(test, objects[i], objects[i]);
+		expect_object_at(test, objects[i] + PLANTED_SIZE / 2, objects[i]);
+		expect_object_at(test, objects[i] + PLANTED_SIZE - 1, objects[i]);
+	}
+}
+
+/* All required addresses are in the slabs that are looked at, and each object is found once. */
+static void test_many_addresses(struct kunit *test)
+{
+	unsigned long a = (unsigned long)objects[0], b = (unsigned long)objects[PLANTED - 1];
+
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %lu,%#lx,%#lx,%#lx,1",
+					      a, b, a + 1, a), 2);
+	KUNIT_EXPECT_EQ(test, query->nr_addresses, 4);
+	KUNIT_EXPECT_NULL(test, strstr(answer, "# nothing matched"));
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx || address == %#lx", a, b),
+			2);
+	KUNIT_EXPECT_EQ(test, query->nr_addresses, 2);
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx && address == %#lx", a, b),
+			0);
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == 1,2,%#lx", a), 1);
+}
+
+/* Only an expression that requires an address does without a walk; the answer is the same. */
+static void test_other_conditions(struct kunit *test)
+{
+	unsigned long a = (unsigned long)objects[0];
+
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if size == %d && (address == %#lx)",
+					      PLANTED_SIZE, a), 1);
+	KUNIT_EXPECT_EQ(test, query->nr_addresses, 1);
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx && cache == kmalloc-8", a),
+			0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "# nothing matched cache == kmalloc-8\n"));
+	KUNIT_EXPECT_NULL(test, strstr(answer, "# nothing matched address"));
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if cache == owner_kunit || address == %#lx",
+					      a), PLANTED);
+	KUNIT_EXPECT_EQ(test, query->nr_addresses, 0);
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if cache == owner_kunit && !address == %#lx",
+					      a), PLANTED - 1);
+}
+
+/* The memo of a walk treats equal records alike, and these differ in their addresses only. */
+static void test_groups(struct kunit *test)
+{
+	unsigned long a = (unsigned long)objects[PLANTED / 2];
+
+	KUNIT_EXPECT_EQ(test, ask_for_objects(test, "group=cache if address == %#lx", a), 1);
+	ask_for_objects(test, "group=cache if address == %#lx || cache == x", a);
+	owner_query_reset(query);
+	KUNIT_ASSERT_EQ(test, owner_query_sum_groups(query), 0);
+	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
+}
+
+static void test_no_object(struct kunit *test)
+{
+	unsigned long freed = (unsigned long)kasan_reset_tag(objects[3]);
+	struct page *page = alloc_page(GFP_KERNEL);
+	void *mapped = vmalloc(PAGE_SIZE);
+
+	if (page)
+		expect_nothing_at(test, (unsigned long)kasan_reset_tag(page_address(page)),
+				  "not in a slab");
+	if (mapped)
+		expect_nothing_at(test, (unsigned long)kasan_reset_tag(mapped),
+				  "no address that slabs have");
+	expect_nothing_at(test, 0, "no address that slabs have");
+	expect_nothing_at(test, 4096, "no address that slabs have");
+	expect_nothing_at(test, U64_MAX, "no address that slabs have");
+	expect_nothing_at(test, 1ULL << 63, "no address that slabs have");
+	/* The others keep the slab. */
+	kmem_cache_free(cache, objects[3]);
+	objects[3] = NULL;
+	expect_nothing_at(test, freed, "free, or not tracked");
+	if (page)
+		__free_page(page);
+	vfree(mapped);
+}
+
+/* Each page frame and each hole between them is survived. */
+static void test_any_address(struct kunit *test)
+{
+	unsigned long address = PAGE_OFFSET;
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++, address += 37 * PAGE_SIZE + 64)
+		KUNIT_EXPECT_LE(test, ask_for_objects(test, "if address == %#lx", address), 1);
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_LE(test, ask_for_objects(test, "if address == %llu", 1ULL << i), 1);
+}
+
+static void test_percpu(struct kunit *test)
+{
+	u64 __percpu *area = alloc_percpu(u64);
+	unsigned int cpu;
+
+	KUNIT_ASSERT_NOT_NULL(test, (__force void *)area);
+	for_each_possible_cpu(cpu) {
+		void *copy = per_cpu_ptr(area, cpu);
+
+		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx",
+						      (unsigned long)copy + 7), 1);
+		KUNIT_EXPECT_EQ(test, query->object.source, OWNER_SOURCE_PERCPU);
+		KUNIT_EXPECT_EQ(test, query->object.size, sizeof(u64));
+	}
+	free_percpu(area);
+}
+
+static void test_pages(struct kunit *test)
+{
+	unsigned long address = __get_free_pages(GFP_KERNEL, 2);
+	u64 inside = (unsigned long)kasan_reset_tag((void *)address) + 3 * PAGE_SIZE + 5;
+
+	KUNIT_ASSERT_NE(test, address, 0);
+	if (owner_pages_tracked()) {
+		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "source=page if address == %llu,%llu",
+						      inside - PAGE_SIZE, inside), 1);
+		KUNIT_EXPECT_EQ(test, query->object.size, PAGE_SIZE << 2);
+		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "source=all if address == %llu",
+						      inside), 1);
+	}
+	free_pages(address, 2);
+	if (!owner_pages_tracked())
+		kunit_skip(test, "boot with page_owner=on");
+}
+
+static int query_address_test_init(struct kunit *test)
+{
+	unsigned int i;
+	int error = require_slab_owner(test);
+
+	if (error)
+		return error;
+	query = kzalloc(sizeof(*query), GFP_KERNEL);
+	answer = kmalloc(ANSWER_SIZE, GFP_KERNEL);
+	cache = create_test_cache(test, 0);
+	for (i = 0; i < PLANTED; i++)
+		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+	return query && answer ? 0 : -ENOMEM;
+}
+
+static void query_address_test_exit(struct kunit *test)
+{
+	unsigned int i;
+
+	if (query)
+		owner_query_reset(query);
+	for (i = 0; cache && i < PLANTED; i++)
+		if (objects[i])
+			kmem_cache_free(cache, objects[i]);
+	kmem_cache_destroy(cache);
+	kfree(error_text);
+	kfree(answer);
+	kfree(query);
+	cache = NULL;
+	query = NULL;
+	answer = NULL;
+	error_text = NULL;
+	memset(objects, 0, sizeof(objects));
+}
+
+static struct kunit_case owner_query_address_cases[] = {
+	KUNIT_CASE(test_each_byte),
+	KUNIT_CASE(test_many_addresses),
+	KUNIT_CASE(test_other_conditions),
+	KUNIT_CASE(test_groups),
+	KUNIT_CASE(test_no_object),
+	KUNIT_CASE(test_any_address),
+	KUNIT_CASE(test_percpu),
+	KUNIT_CASE(test_pages),
+	{}
+};
+
+static struct kunit_suite owner_query_address_suite = {
+	.name = "owner_query_address",
+	.init = query_address_test_init,
+	.exit = query_address_test_exit,
+	.test_cases = owner_query_address_cases,
+};
+
+kunit_test_suite(owner_query_address_suite);
