@@ -4,14 +4,16 @@
  *
  * A capture replaces stack_trace_save() followed by stack_depot_save_flags(). Chains are
  * cut to a depth, and are evictable, refcounted records with counters. In steady state a
- * capture walks the stack and hashes the chain (stackdepot_walk.h), finds the reference that its
- * CPU keeps by the hash (stackdepot_refs.h), and takes it. It calls no function then.
+ * capture walks the stack and hashes the chain (stackdepot/walk.h), finds the reference that its
+ * CPU keeps by the hash (stackdepot/refs.h), and takes it. It calls no function then.
  *
  * The frames are compared with the record's when a CPU makes its reference. Afterwards only two
  * live chains of one CPU with the same hash of 64 bits, whose key is random, could be taken for
  * one another.
  *
  * A chain ends with the function that entered the kernel, the interrupt or the softirq.
+ *
+ * Users include this file, which includes the other two. lib/stackdepot/README lists all files.
  */
 #ifndef _LINUX_STACKDEPOT_CAPTURE_H
 #define _LINUX_STACKDEPOT_CAPTURE_H
@@ -20,8 +22,8 @@
 #include <linux/jump_label.h>
 #include <linux/percpu.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_refs.h>
-#include <linux/stackdepot_walk.h>
+#include <linux/stackdepot/refs.h>
+#include <linux/stackdepot/walk.h>
 #include <linux/types.h>
 
 /* Leave out leading allocators, see stack_depot_capture_skip(). */

@@ -7,12 +7,9 @@
 
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/percpu.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
 #include <linux/types.h>
-
-struct seq_file;
 
 /* Frames of a running stack that are saved at most. */
 #define STACK_DEPOT_RUNNING_MAX		64
@@ -61,18 +58,11 @@ stack_depot_save_running(unsigned int depth, unsigned int skip, gfp_t gfp, depot
 #endif /* CONFIG_STACKDEPOT */
 
 #ifdef CONFIG_STACKDEPOT_WALK
-DECLARE_PER_CPU(unsigned long, stack_depot_walked_saves);
-
 void stack_depot_put_running(depot_stack_handle_t handle);
-void stack_depot_show_running(struct seq_file *seq);
 #else
 static inline void stack_depot_put_running(depot_stack_handle_t handle)
 {
 	stack_depot_put(handle);
-}
-
-static inline void stack_depot_show_running(struct seq_file *seq)
-{
 }
 #endif
 

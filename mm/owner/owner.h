@@ -48,7 +48,7 @@
 #include <linux/instruction_pointer.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_walk.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
 /* Default and maximum depth of a chain. */

@@ -10,7 +10,7 @@
 
 #include <linux/compiler.h>
 #include <linux/sched.h>
-#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
 #include "owner.h"

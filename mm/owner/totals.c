@@ -23,7 +23,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/string.h>
 
 #include "record.h"

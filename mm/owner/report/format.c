@@ -3,7 +3,7 @@
  * How records of owners are encoded, for readers of a memory dump.
  *
  * A reader finds types, members and variables by debug information, which lacks macros.
- * owner_format has the values of these macros; lib/stackdepot_format.c has those of handles.
+ * owner_format has the values of these macros; lib/stackdepot/format.c has those of handles.
  */
 
 #include <linux/compiler.h>

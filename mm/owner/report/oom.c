@@ -26,7 +26,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 #include <linux/time64.h>

@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
-#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_capture.h>
 
 #include "plant.h"
 

@@ -34,7 +34,7 @@
 #include <linux/gfp_types.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/stackdepot_refs.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/types.h>
 
 #include "../owner.h"

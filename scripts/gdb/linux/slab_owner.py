@@ -3,7 +3,7 @@
 # Tell who allocated slab objects and per-CPU areas: lx-slabowner, lx-slabowner-top.
 #
 # Records and the stack depot are described by types, and by two structures with what types
-# lack: owner_format (mm/owner/report/format.c) and stack_depot_format (lib/stackdepot_format.c).
+# lack: owner_format (mm/owner/report/format.c) and stack_depot_format (lib/stackdepot/format.c).
 # Memory may be damaged or missing: what cannot be read is counted, and told after the answer.
 
 import math

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Look up handles of the stack depot, which lead to call chains or tasks. See
- * lib/stackdepot_evict.h.
+ * lib/stackdepot/evict.h.
  *
  * Keep the text of each handle: a million objects have some thousand call chains.
  */

@@ -2,7 +2,7 @@
 /*
  * Read offsets of members from the kernel's debug information, and values that are not in it
  * from two structures of the kernel: owner_format (mm/owner/report/format.c) and stack_depot_format
- * (lib/stackdepot_format.c).
+ * (lib/stackdepot/format.c).
  */
 
 #include "owner.h"

@@ -183,7 +183,7 @@ def stack_depot_frames(prog: Program, handle: int) -> Optional[Tuple[int, ...]]:
 def stack_depot_counters(prog: Program, handle: int) -> Tuple[int, ...]:
     """The counters of a chain, by enum owner_counter and in its units; empty if it has none.
 
-    CPUs keep parts of the counts (include/linux/stackdepot_refs.h), which are not added.
+    CPUs keep parts of the counts (include/linux/stackdepot/refs.h), which are not added.
     """
     record = stack_depot_record(prog, handle)
     return record.counters if record else ()

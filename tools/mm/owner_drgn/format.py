@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The structures by which the kernel describes its formats to readers of a dump.
 
-See mm/owner/report/format.c and lib/stackdepot_format.c.
+See mm/owner/report/format.c and lib/stackdepot/format.c.
 """
 
 from typing import Dict, List

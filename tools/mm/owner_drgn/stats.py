@@ -106,12 +106,12 @@ def _count_pages(prog: Program) -> Iterator[Line]:
 
 
 def _count_classes(prog: Program) -> Iterator[Line]:
-    """Evictable records by size class: see lib/stackdepot_stats.c."""
+    """Evictable records by size class: see lib/stackdepot/stats.c."""
     depot = prog.variable("stack_depot_evictable")
     address = depot.address_ or 0
     layout = Layout(prog, "struct depot_class", "pools", "in_use", "nr_free")
     classes = depot.type_.member("class")
-    sizes = prog.variable("class_bytes", "lib/stackdepot_evict_pool.c")
+    sizes = prog.variable("class_bytes", "lib/stackdepot/evict_pool.c")
     pool_bytes = stack_depot_format(prog).pool_bytes
     for i in range(classes.type.length or 0):
         size = read_number(prog, (sizes.address_ or 0) + 2 * i, 2)
@@ -133,8 +133,8 @@ def _count_classes(prog: Program) -> Iterator[Line]:
 
 
 def _count_refusals(prog: Program) -> Iterator[Line]:
-    names = _read_names(prog, "refusal_names", "lib/stackdepot_stats.c")
-    address = prog.variable("evictable_refusals", "lib/stackdepot_evict_pool.c").address_ or 0
+    names = _read_names(prog, "refusal_names", "lib/stackdepot/stats.c")
+    address = prog.variable("evictable_refusals", "lib/stackdepot/evict_pool.c").address_ or 0
     for name, value in zip(names, _sum_over_cpus(prog, address, len(names))):
         yield name, str(value)
 
@@ -147,7 +147,7 @@ def _count_depot(prog: Program) -> Iterator[Line]:
     yield "pools_evictable", str(evictable)
     yield "pools_max", str(read_variable(prog, "stack_depot_max_pools"))
     yield "pool_bytes", str(pools * stack_depot_format(prog).pool_bytes)
-    yield "bound_reached", str(read_variable(prog, "bound_reached", "lib/stackdepot_pool.c"))
+    yield "bound_reached", str(read_variable(prog, "bound_reached", "lib/stackdepot/pool.c"))
 
 
 def owner_stats(prog: Program) -> Iterator[Line]:

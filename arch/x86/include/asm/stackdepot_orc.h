@@ -2,7 +2,7 @@
 /*
  * Walks by steps that were learned from the ORC tables: where a call is, the distance from its
  * stack pointer to its caller's is a constant of the return address, and so is the place where
- * BP was saved between them. Included by <linux/stackdepot_walk.h>.
+ * BP was saved between them. Included by <linux/stackdepot/walk.h>.
  *
  * stack_depot_hash_running() follows the steps that most frames have: up by a distance, and to
  * where BP points. It leaves others to stack_depot_move_slowly().

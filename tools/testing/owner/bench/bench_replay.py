@@ -110,8 +110,9 @@ def make_headers(directory: Path) -> None:
     """Write headers that include those of the depot, and empty ones that the shim replaces."""
     kept = [ROOT / "arch/x86/include/asm/stackdepot_orc.h", TREE / "include/linux/stackdepot.h",
             TREE / "arch/x86/include/asm/orc_types.h",
-            *(ROOT / "include/linux").glob("stackdepot_*.h")]
-    names = {f"{path.parent.name}/{path.name}": path for path in kept}
+            *(ROOT / "include/linux").glob("stackdepot_*.h"),
+            *(ROOT / "include/linux/stackdepot").glob("*.h")]
+    names = {str(path).rpartition("/include/")[2]: path for path in kept}
     for path in [ROOT / "arch/x86/kernel/stackdepot_orc.c", *kept]:
         for name in re.findall(r"#include <(\S+)>", path.read_text()):
             header = directory / name

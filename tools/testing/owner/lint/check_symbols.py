@@ -37,7 +37,7 @@ def find_kernel_objects(kernel: str) -> dict[str, Path]:
     """The kernel objects of our own sources: source path to object path."""
     found = {}
     for path in list_our_files():
-        if path.endswith(".c") and path.startswith(("mm/owner/", "lib/stackdepot")):
+        if path.endswith(".c") and path.startswith(("mm/owner/", "lib/stackdepot/")):
             built = BUILD / kernel / Path(path).with_suffix(".o")
             if built.is_file():
                 found[path] = built

@@ -14,7 +14,7 @@
 #include <linux/module.h>
 #include <linux/sizes.h>
 #include <linux/smp.h>
-#include <linux/stackdepot_walk.h>
+#include <linux/stackdepot_capture.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
