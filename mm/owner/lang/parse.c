@@ -69,23 +69,19 @@ static bool read_switch(struct parser *p, const char *what, bool *on)
 
 static bool read_mode(struct parser *p)
 {
-	static const char * const words[] = {
-		"stack", "handle", "stack_handle", "records", "stacks", "handles"
-	};
-	static const unsigned char modes[] = {
-		OWNER_MODE_STACK, OWNER_MODE_HANDLE, OWNER_MODE_STACK_HANDLE,
-		OWNER_MODE_STACK, OWNER_MODE_STACK, OWNER_MODE_HANDLE,
-	};
-	static const unsigned char rows[] = {
-		ROWS_ANY, ROWS_ANY, ROWS_ANY, ROWS_OBJECTS, ROWS_GROUPS, ROWS_GROUPS,
-	};
-	int found = owner_lang_pick_name(p, "mode", words, 6);
+	int found;
 
-	if (found < 0)
-		return false;
-	p->s->mode = modes[found];
-	p->rows_wanted = rows[found];
-	return owner_lang_next_token(p);
+	if (owner_lang_token_is(p, "records"))
+		return owner_lang_fail(p, &p->token,
+				       "without group= objects are shown one by one: leave 'mode' out");
+	if (owner_lang_token_is(p, "stacks"))
+		return owner_lang_fail(p, &p->token, "to group by call chain, say group=stack");
+	if (owner_lang_token_is(p, "handles"))
+		return owner_lang_fail(p, &p->token,
+				       "to group by call chain, say group=stack mode=handle");
+	found = owner_lang_pick_name(p, "mode", owner_mode_names, OWNER_MODES);
+	p->s->mode = found;
+	return found >= 0 && owner_lang_next_token(p);
 }
 
 static bool read_format(struct parser *p)
@@ -415,7 +411,7 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, min=, groups= and since= need group=, and mode= must agree with it. */
+/* sort=, min=, groups= and since= need group=. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
@@ -424,13 +420,6 @@ static bool check_groups(struct parser *p)
 	struct owner_sentence *s = p->s;
 	unsigned int i;
 
-	if (p->rows_wanted == ROWS_GROUPS && !s->nr_group_by) {
-		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
-		s->settings_given |= 1U << OWNER_SET_GROUP;
-	}
-	if (p->rows_wanted == ROWS_OBJECTS && s->nr_group_by)
-		return owner_lang_fail(p, &p->setting_tokens[OWNER_SET_GROUP],
-				       "mode=records shows objects one by one: 'group' adds them up");
 	for (i = 0; i < sizeof(group_settings); i++)
 		if (s->settings_given & 1U << group_settings[i] && !s->nr_group_by)
 			return owner_lang_fail(p, &p->setting_tokens[group_settings[i]],

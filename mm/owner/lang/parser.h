@@ -38,13 +38,6 @@ struct connective {
 	bool negated;			/* an odd number of ! applies to the comparison before it */
 };
 
-/* mode= can also select between single objects and groups. */
-enum rows_wanted {
-	ROWS_ANY,		/* mode=stack, handle, stack_handle */
-	ROWS_OBJECTS,		/* mode=records */
-	ROWS_GROUPS,		/* mode=stacks, mode=handles */
-};
-
 struct parser {
 	const char *text;
 	size_t length;
@@ -53,7 +46,6 @@ struct parser {
 	bool failed;				/* error is set */
 	struct token token;			/* the current token */
 	struct token setting_tokens[OWNER_SETTINGS];	/* name of each setting, for errors */
-	enum rows_wanted rows_wanted;
 	struct connective connectives[OWNER_COMPARISONS_MAX];	/* [i]: after comparison i */
 	char quoted_word[21];			/* result of owner_lang_quote_word() */
 };

@@ -377,11 +377,11 @@ static void test_modes(struct kunit *test)
 	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n query_plant+0x"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
-	ask_query(test, "mode=handles if func == query_plant");
+	ask_query(test, "mode=handle group=stack if func == query_plant");
 	print_query_group(0);
 	KUNIT_EXPECT_NULL(test, strstr(answer, "query_plant"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, handle));
-	ask_query(test, "mode=handles format=tsv if func == query_plant");
+	ask_query(test, "mode=handle group=stack format=tsv if func == query_plant");
 	print_query_group(0);
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "group\t1\t37\t7400\t"));
 	handle[0] = '\t';
@@ -497,15 +497,15 @@ static void test_sources(struct kunit *test)
 }
 
 /*
- * With mode=records a query returns one object at a time, each object once, also if the
- * reader ends and restarts its cursor after each object.
+ * Without group= a query returns one object at a time, each object once, also if the reader
+ * ends and restarts its cursor after each object.
  */
 static void test_single_objects(struct kunit *test)
 {
 	bool seen[PLANTED] = {};
 	unsigned int i, found = 0;
 
-	KUNIT_ASSERT_EQ(test, parse_sentence("mode=records if cache == owner_kunit"), 0);
+	KUNIT_ASSERT_EQ(test, parse_sentence("if cache == owner_kunit"), 0);
 	KUNIT_ASSERT_EQ(test, owner_query_prepare(query), 0);
 	owner_cursor_begin(&query->cursor);
 	while (owner_query_find_next_match(query) > 0) {

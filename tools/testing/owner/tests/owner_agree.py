@@ -63,7 +63,7 @@ BUCKETS = {
 STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64", "stack.-1",
           "stack.-3", "stack.-64"]
 AMOUNTS = ["bytes", "held", "waste", "objects"]
-MODES = ["stack", "handle", "stack_handle", "records", "stacks", "handles"]
+MODES = ["stack", "handle", "stack_handle"]
 
 
 NESTING = 16		# OWNER_NESTING_MAX
@@ -127,7 +127,7 @@ class SentenceWriter:
 
     def write_group_fields(self, mode: str) -> str:
         fields = self.random.sample(GROUPS, self.random.choice([1, 1, 2, 2, 3, 4, 6]))
-        handles = mode not in ("", "stack", "stacks")
+        handles = mode not in ("", "stack")
         stacks = STACKS[:2] if handles else STACKS
         return ",".join(self.write_bucket(field) if field in BUCKETS else
                         self.random.choice(stacks) if field == "stack" else field
@@ -143,9 +143,9 @@ class SentenceWriter:
         mode = choose(MODES) if chance() < 0.4 else ""
         if mode:
             settings.append(f"mode={mode}")
-        if mode != "records" and chance() < 0.9:
+        if chance() < 0.9:
             settings.append(f"group={self.write_group_fields(mode)}")
-        if settings[-1].startswith("group=") or mode in ("stacks", "handles"):
+        if settings[-1].startswith("group="):
             if chance() < 0.6:
                 kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
                 settings.append(f"sort={self.choose_random_values(kinds)}")
@@ -329,12 +329,11 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
 
 
 # RECORDS has no nid and no handles, so it cannot answer sentences that need them.
-NOT_IN_RECORDS = re.compile(r"\b(nid|handles?|stack_handle|records)\b")
+NOT_IN_RECORDS = re.compile(r"\b(nid|handle|stack_handle)\b")
 
 
 def can_records_answer(sentence: str) -> bool:
-    return not NOT_IN_RECORDS.search(sentence) and "group=" in sentence + (
-        "group=" if "mode=stacks" in sentence else "")
+    return not NOT_IN_RECORDS.search(sentence) and "group=" in sentence
 
 
 def compare_answers(ownertop: str, sentences: str, answers: str, objects: str, records: str) -> int:

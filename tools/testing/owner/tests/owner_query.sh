@@ -102,9 +102,9 @@ ok "plants and is asked" run_query_guest "insmod /extra/owner_truth.ko
 	ask 'group=stack,cache format=tsv'; echo ===
 	ask 'group=stack,cache format=tsv if module == owner_truth' 777; echo ===
 	ask 'group=stack,cache format=tsv top=5 groups=50'; echo ===
-	ask 'mode=records'; echo ===
+	ask 'mode=stack'; echo ===
 	ask 'if module == owner_truth' 777; echo ===
-	ask 'mode=records format=tsv if module == owner_truth'; echo ===
+	ask 'format=tsv if module == owner_truth'; echo ===
 	ask 'top=7 if module == owner_truth' 777; echo ===
 	ask 'top=7 format=tsv if module == owner_truth || func == alloc_oops'; echo ===
 	ask 'top=100000 if module == owner_truth'; echo ===
@@ -235,8 +235,8 @@ ok "a task has a hostile name" run_guest "slab_owner=on page_owner=on kfence.sam
 		while [ \$((i += 1)) -le 50 ]; do echo >/tmp/files/\$i; done"
 	cat $debug/slab_owner; echo ===
 	cat $debug/page_owner; echo ===
-	ask "mode=records source=slab,page,percpu"; echo ===
-	ask "mode=records format=tsv"; echo ===
+	ask "source=slab,page,percpu"; echo ===
+	ask "format=tsv"; echo ===
 	ask "group=comm,pid"; echo ===
 	ask "group=comm format=tsv if comm == \"a?[[]2J?b*\" && cache == shmem_inode_cache"; echo ===
 	ask "group=comm if comm == \"$(printf "a\033[2J")\""; dmesg | tail -n 3; echo ===

@@ -31,8 +31,8 @@ ok "reads under signals and faults" run_reader_guest "slab_owner=on kfence.sampl
 	exec 3<>$debug/owner/query; echo 'format=tsv if module == owner_truth' >&3; cat <&3; echo ===
 	grep kmalloc-256 $debug/owner/caches; exec 4<$debug/owner/caches
 	insmod /extra/owner_leak.ko requests=20000; grep kmalloc-256 <&4; echo ===
-	echo 'mode=records if module == owner_truth' >&3; cat <&3 | wc -l
-	echo 'mode=records if module == owner_truth' >&3
+	echo 'if module == owner_truth' >&3; cat <&3 | wc -l
+	echo 'if module == owner_truth' >&3
 	dd bs=777 <&3 >/tmp/odd 2>/dev/null & dd bs=778 <&3 >/tmp/even 2>/dev/null; wait
 	cat /tmp/odd /tmp/even | wc -l; echo ===
 	(i=0; while [ \$((i += 1)) -le 300 ]; do echo group=kind; done >&3) &

@@ -22,7 +22,7 @@ run_sampling_guest()
 	insmod /extra/owner_bench_memory.ko objects=$objects
 	echo ==text; ask 'group=module if module == owner_bench_memory'
 	echo ==tsv; ask 'group=module format=tsv if module == owner_bench_memory'
-	echo ==rows; ask 'mode=records format=tsv if module == owner_bench_memory'
+	echo ==rows; ask 'format=tsv if module == owner_bench_memory'
 	echo ==stacks; grep -A 12 'owner_bench_memory' $debug/slab_owner_stacks/show_stacks
 	echo ==record; grep -m 1 weight $debug/slab_owner
 	echo ==there; ask '$planted'

@@ -84,7 +84,7 @@ chains_are_exact()
 		echo "$name=$(show_build_id "$name")"
 	done | xargs tools/testing/owner/tests/check_user.py "$work/truth" "$work/answer"
 }
-# Each object of slab_owner and of mode=records has the chain of the groups.
+# Each object of slab_owner and of a query without group= has the chain of the groups.
 lines_agree()
 {
 	show_part "$1" | awk '/^Slab object/ { if (chain != "") n[chain]++; chain = "" }
@@ -109,9 +109,9 @@ test_chains()
 		echo ==others
 		ask 'group=cache format=tsv if cache == owner_program && binary != no_frames'
 		echo ==rows
-		ask 'mode=records format=tsv if cache == owner_program'
+		ask 'format=tsv if cache == owner_program'
 		echo ==text
-		ask 'mode=records if cache == owner_program' | grep -v '^#'
+		ask 'if cache == owner_program' | grep -v '^#'
 		echo ==file
 		awk 'BEGIN { RS = \"\" } /cache owner_program,/ { print; print \"\" }' $debug/slab_owner
 		echo ==groups

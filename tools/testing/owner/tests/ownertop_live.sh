@@ -214,7 +214,7 @@ ok "asks for pages" run_ownertop_guest "slab_owner=on page_owner=on" "insmod /ex
 	csv -g func 'source=slab,page if func == pages_compound && gfp == __GFP_COMP'; echo ===
 	csv -g kind 'source=slab,page'; echo ===
 	csv -g cache 'source=page if cache == kmalloc-64'; echo ===
-	(echo 'source=page mode=records if func == pages_compound' >&0; cat <&0) \
+	(echo 'source=page if func == pages_compound' >&0; cat <&0) \
 		0<>\$debug/owner/query >/tmp/records
 	cat /tmp/records; echo ===
 	csv -g func /tmp/records; echo ===
