@@ -129,8 +129,10 @@ static bool read_glob_sets(struct parser *p, union owner_value *value)
  * Copy a word to words[]. It always fits: a copy is at most one byte longer than
  * the token (its NUL), and the operator or comma before each token makes up for it.
  */
-static bool read_word(struct parser *p, union owner_value *value)
+static bool read_word(struct parser *p, const struct owner_comparison *comparison,
+		      union owner_value *value)
 {
+	bool is_equal = comparison->operator == OWNER_EQ, is_pattern = false;
 	const char *c = p->text + p->token.at, *end = c + p->token.length;
 	char *word = p->s->words + p->s->nr_words, *to = word;
 	bool quoted = p->token.kind == TOKEN_QUOTED;
@@ -145,9 +147,17 @@ static bool read_word(struct parser *p, union owner_value *value)
 			c++;
 		else if (*c == '\\')
 			*to++ = *c++;
+		else if (*c == '*' || *c == '?' || *c == '[')
+			is_pattern = true;
 		*to++ = *c;
 	}
 	*to++ = '\0';
+	if (is_pattern && comparison->operator != OWNER_LIKE)
+		return owner_lang_fail(p, &p->token,
+				       is_equal ?
+				       "'==' compares whole words: for a pattern say %s ~" :
+				       "'!=' compares whole words: for a pattern say !(%s ~ ...)",
+				       owner_field_names[comparison->field]);
 	value->word = p->s->nr_words;
 	value->is_glob = strpbrk(word, "*?[\\");
 	p->s->nr_words += to - word;
@@ -176,7 +186,7 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	switch (type) {
 	case OWNER_TYPE_WORD:
 	case OWNER_TYPE_WORDS:
-		return read_word(p, value) &&
+		return read_word(p, c, value) &&
 		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
 	case OWNER_TYPE_SOURCE:
 		source = owner_lang_pick_name(p, "kind", owner_source_names, OWNER_SOURCES);

@@ -158,7 +158,7 @@ enum owner_operator {
 	OWNER_LE,
 	OWNER_GT,
 	OWNER_GE,
-	OWNER_LIKE,		/* "~": for words, the same comparison as "==" */
+	OWNER_LIKE,		/* "~": as "==", and a word can be a pattern */
 	OWNER_OPERATORS
 };
 

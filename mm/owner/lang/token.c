@@ -138,7 +138,7 @@ static bool read_quoted(struct parser *p)
 	for (c = text; c < text + length; c++)
 		if (is_control(*c))
 			return owner_lang_fail(p, token,
-					       "a word cannot hold a character 0x%02x: say ? for it",
+					       "a word cannot hold a character 0x%02x: say ~, and ? for it",
 					       *c);
 	token->kind = TOKEN_QUOTED;
 	return true;

@@ -41,7 +41,7 @@ static const struct {
 	  "this quote is not closed" },
 	{ OWNER_QUERY, "if comm == 'a\x1b[2J'",
 		       "           ^~~~~~~",
-	  "a word cannot hold a character 0x1b: say ? for it" },
+	  "a word cannot hold a character 0x1b: say ~, and ? for it" },
 	{ OWNER_QUERY, "if pid == 1 & tgid == 1",
 		       "            ^",
 	  "a single '&' means nothing: say '&&'" },
@@ -417,8 +417,17 @@ static const struct {
 	{ OWNER_QUERY, "if pid > 18446744073709551615",
 		       "         ^~~~~~~~~~~~~~~~~~~~",
 	  "nothing is above the largest number" },
-	{ OWNER_QUERY, "if comm == a[b",
-		       "           ^~~",
+	{ OWNER_QUERY, "if cache == a,kmalloc-*",
+		       "              ^~~~~~~~~",
+	  "'==' compares whole words: for a pattern say cache ~" },
+	{ OWNER_CONTROL, "depth=3 if comm == 'a?'",
+			 "                   ^~~~",
+	  "'==' compares whole words: for a pattern say comm ~" },
+	{ OWNER_QUERY, "if func != [ab]c",
+		       "           ^~~~~",
+	  "'!=' compares whole words: for a pattern say !(func ~ ...)" },
+	{ OWNER_QUERY, "if comm ~ a[b",
+		       "          ^~~",
 	  "a [ has no ]: in quotes, '\\[' stands for itself" },
 	/* connectives */
 	{ OWNER_QUERY, "if pid == 1 top=3",
@@ -493,7 +502,7 @@ void owner_lang_test_zero_in_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.position, 11);
 	KUNIT_EXPECT_EQ(test, error.length, 5);
 	KUNIT_EXPECT_STREQ(test, error.message,
-			   "a word cannot hold a character 0x00: say ? for it");
+			   "a word cannot hold a character 0x00: say ~, and ? for it");
 }
 
 /* --- Limits ----------------------------------------------------------------- */
@@ -526,9 +535,9 @@ void owner_lang_test_limits(struct kunit *test)
 	strcat(text, ",2");
 	expect_limit_error(test, text, "a sentence has at most 64 values, those of lists included");
 
-	repeat_text(repeat_text(repeat_text(text, "if comm == '", 1), "[a]", 32), "'", 1);
+	repeat_text(repeat_text(repeat_text(text, "if comm ~ '", 1), "[a]", 32), "'", 1);
 	KUNIT_EXPECT_TRUE(test, parse_sentence(OWNER_QUERY, text));
-	repeat_text(repeat_text(repeat_text(text, "if comm == '", 1), "[a]", 33), "'", 1);
+	repeat_text(repeat_text(repeat_text(text, "if comm ~ '", 1), "[a]", 33), "'", 1);
 	expect_limit_error(test, text, "a sentence has at most 32 sets [ ] in its words");
 
 	repeat_text(repeat_text(repeat_text(repeat_text(text, "nid=0 if ", 1), "!(", 16),

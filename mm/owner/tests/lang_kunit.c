@@ -50,7 +50,7 @@ static const struct {
 	  "depth=16 sample=all if cache ~ ext4_* && size >= 512" },
 	{ OWNER_CONTROL, "track=off if cache==kmalloc-8", "track=off if cache == kmalloc-8" },
 	{ OWNER_QUERY, "" },
-	{ OWNER_QUERY, "mode=stack group=stack.8,cache sort=bytes top=20 if comm != kworker*" },
+	{ OWNER_QUERY, "mode=stack group=stack.8,cache sort=bytes top=20 if !(comm ~ kworker*)" },
 	{ OWNER_QUERY, "mode=stack nid=0,2-3" },
 	{ OWNER_QUERY, "mode=handle" },
 	{ OWNER_QUERY, "mark" },
@@ -89,7 +89,7 @@ static const struct {
 	  "if comm == \"say \\\"hi\\\"\" || comm == \"it's\"" },
 	{ OWNER_QUERY, "if comm == \"a\\*b\\\\\"" },
 	{ OWNER_QUERY, "if cgroup ~ /system.slice/*" },
-	{ OWNER_QUERY, "if func != [a-f]*,\"[!x]?\"" },
+	{ OWNER_QUERY, "if !(func ~ [a-f]*,\"[!x]?\")" },
 	{ OWNER_QUERY, "if kind == slab,page && gfp == __GFP_ZERO" },
 	/* connectives and parentheses */
 	{ OWNER_QUERY, "if !(pid==1||(tgid==2&&!!nid==3))",
@@ -411,7 +411,7 @@ static const struct {
 	/* words and globs */
 	{ "cache == kmalloc-64", true }, { "cache == kmalloc-6", false },
 	{ "cache == kmalloc-640", false }, { "cache != kmalloc-64", false },
-	{ "cache == kmalloc-*", true }, { "cache != kmalloc-*", false },
+	{ "cache ~ kmalloc-*", true }, { "!(cache ~ kmalloc-*)", false },
 	{ "cache ~ kmalloc-*", true }, { "cache ~ malloc*", false }, { "cache ~ *malloc*", true },
 	{ "cache ~ kmalloc-64", true }, { "cache ~ *", true }, { "cache ~ **", true },
 	{ "cache ~ *-6?", true }, { "cache ~ *-6??", false }, { "cache ~ ??????????", true },
@@ -419,25 +419,27 @@ static const struct {
 	{ "cache ~ [a-k]*", true }, { "cache ~ [a-j]*", false }, { "cache ~ \"[!a-j]*\"", true },
 	{ "cache ~ [^k]*", false }, { "cache ~ *-[56][34]", true }, { "cache ~ *-[0-9]", false },
 	{ "cache ~ *[]-]64", true }, { "cache ~ *[x-]64", true },
-	{ "cache ~ \"kmalloc\\-64\"", true },
+	{ "cache ~ \"kmalloc\\-64\"", true }, { "cache == \"kmalloc\\-64\"", true },
+	{ "cache == \"kmalloc-\\*\"", false }, { "cache != \"kmalloc-\\*\"", true },
 	{ "cache ~ \"kmalloc-\\*\"", false }, { "cache ~ \"[\\k]*\"", true },
 	{ "cache == \"\"", false }, { "cache != \"\"", true },
-	{ "cache == kmalloc-8,kmalloc-[36]*", true }, { "cache != kmalloc-8,kmalloc-[36]*", false },
-	{ "comm != kworker*", false }, { "comm == \"kworker/0:3\"", true },
+	{ "cache ~ kmalloc-8,kmalloc-[36]*", true },
+	{ "!(cache ~ kmalloc-8,kmalloc-[36]*)", false },
+	{ "!(comm ~ kworker*)", false }, { "comm == \"kworker/0:3\"", true },
 	/* fields with many words */
-	{ "func == alloc_inode", true }, { "func == ext4_*", true }, { "func == xfs_*", false },
-	{ "func != ext4_*", false }, { "func != xfs_*", true },
-	{ "func == sock_init_data", true }, { "func == sock_*_data", true },
+	{ "func == alloc_inode", true }, { "func ~ ext4_*", true }, { "func ~ xfs_*", false },
+	{ "!(func ~ ext4_*)", false }, { "!(func ~ xfs_*)", true },
+	{ "func == sock_init_data", true }, { "func ~ sock_*_data", true },
 	{ "func == sock_init_data.constprop.0", true }, { "func == sock_init_data.isra.0", false },
-	{ "func != sock_init_data", false }, { "func == *.constprop.?", true },
-	{ "func == sock_init_data.", false }, { "func == sock_init_dat?", true },
-	{ "func == sock_init_da?", false }, { "module == ext4.0", false },
+	{ "func != sock_init_data", false }, { "func ~ *.constprop.?", true },
+	{ "func == sock_init_data.", false }, { "func ~ sock_init_dat?", true },
+	{ "func ~ sock_init_da?", false }, { "module == ext4.0", false },
 	{ "module == ext4", true }, { "module != ext4", false },
 	{ "gfp == __GFP_ZERO", true }, { "gfp == GFP_NOFS && gfp == __GFP_ZERO", true },
 	{ "gfp == GFP_ATOMIC", false }, { "gfp != GFP_ATOMIC", true },
 	/* absent fields */
 	{ "order == 0", false }, { "order != 0", true }, { "order >= 0", false },
-	{ "!(order >= 0)", true }, { "cgroup == *", false }, { "cgroup != *", true },
+	{ "!(order >= 0)", true }, { "cgroup ~ *", false }, { "!(cgroup ~ *)", true },
 	{ "cgroup ~ *", false },
 };
 
@@ -523,15 +525,15 @@ static void test_judges_by_cache(struct kunit *test)
 		enum owner_verdict verdict;
 	} cases[] = {
 		{ "", OWNER_VERDICT_TRUE },
-		{ "if cache == kmalloc-*", OWNER_VERDICT_TRUE },
-		{ "if cache == ext4_*", OWNER_VERDICT_FALSE },
-		{ "if cache == ext4_* && size > 1K", OWNER_VERDICT_FALSE },
-		{ "if size > 1K && cache == ext4_*", OWNER_VERDICT_FALSE },
-		{ "if cache == kmalloc-* && size > 1K", OWNER_VERDICT_UNDECIDED },
-		{ "if cache == kmalloc-* || func == ext4_*", OWNER_VERDICT_TRUE },
-		{ "if func == ext4_* || cache == kmalloc-*", OWNER_VERDICT_TRUE },
-		{ "if !(func == ext4_* || cache == kmalloc-*)", OWNER_VERDICT_FALSE },
-		{ "if func == ext4_*", OWNER_VERDICT_UNDECIDED },
+		{ "if cache ~ kmalloc-*", OWNER_VERDICT_TRUE },
+		{ "if cache ~ ext4_*", OWNER_VERDICT_FALSE },
+		{ "if cache ~ ext4_* && size > 1K", OWNER_VERDICT_FALSE },
+		{ "if size > 1K && cache ~ ext4_*", OWNER_VERDICT_FALSE },
+		{ "if cache ~ kmalloc-* && size > 1K", OWNER_VERDICT_UNDECIDED },
+		{ "if cache ~ kmalloc-* || func ~ ext4_*", OWNER_VERDICT_TRUE },
+		{ "if func ~ ext4_* || cache ~ kmalloc-*", OWNER_VERDICT_TRUE },
+		{ "if !(func ~ ext4_* || cache ~ kmalloc-*)", OWNER_VERDICT_FALSE },
+		{ "if func ~ ext4_*", OWNER_VERDICT_UNDECIDED },
 	};
 	struct owner_field_values fields = object;
 	unsigned int i;
@@ -622,9 +624,9 @@ static void test_cost_of_sets(struct kunit *test)
 	static char text[OWNER_SENTENCE_MAX + 1];
 	u64 brief, lengthy;
 
-	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "if comm == *[0-9]"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "if comm ~ *[0-9]"));
 	brief = measure_least_time(match_many_times, word);
-	strscpy(text, "if comm == *[");
+	strscpy(text, "if comm ~ *[");
 	memset(text + strlen(text), '0', OWNER_SENTENCE_MAX - 20);
 	strcat(text, "]");
 	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, text));

@@ -113,7 +113,7 @@ static void test_settings_are_merged(struct kunit *test)
 	struct owner_choice choice;
 
 	KUNIT_ASSERT_EQ(test, write_rules("sample=1M free=on; depth=1 if size < 64;"
-				    "user=off free=off if cache == *_b"), 0);
+				    "user=off free=off if cache ~ *_b"), 0);
 	rcu_read_lock();
 	choice = choose_for_object(cache, 63, GFP_KERNEL, STACK_DEPOT_CALLER);
 	KUNIT_EXPECT_EQ(test, choice.depth, 1);
@@ -126,8 +126,8 @@ static void test_settings_are_merged(struct kunit *test)
 	rcu_read_unlock();
 
 	/* track=off stays in force until a later rule says track=on. */
-	KUNIT_ASSERT_EQ(test, write_rules("clear; track=off; depth=3 if cache == *_a;"
-				    "track=on if cache == *_b"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; track=off; depth=3 if cache ~ *_a;"
+				    "track=on if cache ~ *_b"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 0);
@@ -157,8 +157,8 @@ static void test_size_of_cache(struct kunit *test)
 
 static void test_last_wins(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == owner_rules_*\n"
-				    "depth=3 if cache == *_a; depth=4 if kind == page"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache ~ owner_rules_*\n"
+				    "depth=3 if cache ~ *_a; depth=4 if kind == page"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 4);
@@ -210,7 +210,7 @@ static void test_asks_of_allocation(struct kunit *test)
 {
 	char rule[64];
 
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if size >= 1K && cache == *_a"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if size >= 1K && cache ~ *_a"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 1023, GFP_KERNEL), 1);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 1024, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 1024, GFP_KERNEL), 1);
@@ -248,12 +248,12 @@ static void test_asks_of_chain(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=4 if func == choose_depth_here"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 1);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 4);
-	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if func == choose_depth_he?*,nobody"),
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=5 if func ~ choose_depth_he?*,nobody"),
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 5);
 	KUNIT_ASSERT_EQ(test,
-			write_rules("clear; depth=6 if func == test_* && func!=choose_depth_here"),
+			write_rules("clear; depth=6 if func ~ test_* && func!=choose_depth_here"),
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 6);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
@@ -265,9 +265,9 @@ static void test_asks_of_chain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 2);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
 	/* This pattern matches thousands of ranges. */
-	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func == *e*o*"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7 if func ~ *e*o*"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), 7);
-	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if module == *"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=8 if module ~ *"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_here(), OWNER_DEPTH);
 }
 
@@ -320,7 +320,7 @@ static void test_places_are_names(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
 		struct symbol_agreement agree = { .test = test, .sentence = s };
-		int length = snprintf(text, sizeof(text), "depth=1 if func == %s", patterns[i]);
+		int length = snprintf(text, sizeof(text), "depth=1 if func ~ %s", patterns[i]);
 
 		KUNIT_ASSERT_TRUE(test, owner_lang_parse(s, OWNER_CONTROL, text, length, &error));
 		agree.ranges = owner_symbol_ranges_find(s, s->comparisons);
@@ -372,7 +372,7 @@ static void test_free(struct kunit *test)
 	rcu_read_lock();
 	default_free = choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free;
 	rcu_read_unlock();
-	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache == *_a; free=off if cache == *_b"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("free=on if cache ~ *_a; free=off if cache ~ *_b"), 0);
 	rcu_read_lock();
 	KUNIT_EXPECT_TRUE(test, choose_for_object(cache, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free);
 	KUNIT_EXPECT_FALSE(test, choose_for_object(other, 8, GFP_KERNEL, STACK_DEPOT_CALLER).free);
@@ -388,10 +388,10 @@ static void test_free(struct kunit *test)
 static void test_shows_use(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, 0,
-			write_rules("depth = 1 if cache==owner_rules_*;"
-				    "depth=2 if cache == *_? && comm == b\n"
+			write_rules("depth = 1 if cache~owner_rules_*;"
+				    "depth=2 if cache ~ *_? && comm == b\n"
 				    "track=off if cache == owner_rules_b # not these\n"
-				    "depth=3 if cache == *_a && size == 8"));
+				    "depth=3 if cache ~ *_a && size == 8"));
 	choose_depth_for_object(cache, 8, GFP_KERNEL);
 	choose_depth_for_object(cache, 8, GFP_KERNEL);
 	choose_depth_for_object(cache, 9, GFP_KERNEL);
@@ -399,10 +399,10 @@ static void test_shows_use(struct kunit *test)
 	print_rules(text);
 	*strstr(text, "# otherwise") = '\0';
 	/* Rule 1 also decides for @one_size. */
-	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache == owner_rules_*\t# 1: 1 cache, 1 hit\n"
-			   "depth=2 if cache == *_? && comm == b\t# 2: 1 cache evaluates it (comm), 0 hits\n"
+	KUNIT_EXPECT_STREQ(test, text, "depth=1 if cache ~ owner_rules_*\t# 1: 1 cache, 1 hit\n"
+			   "depth=2 if cache ~ *_? && comm == b\t# 2: 1 cache evaluates it (comm), 0 hits\n"
 			   "track=off if cache == owner_rules_b\t# 3: 1 cache\n"
-			   "depth=3 if cache == *_a && size == 8\t# 4: 1 cache evaluates it (size), 2 hits\n");
+			   "depth=3 if cache ~ *_a && size == 8\t# 4: 1 cache evaluates it (size), 2 hits\n");
 }
 
 static void expect_use(struct kunit *test, const char *rule, const char *use)
@@ -424,7 +424,7 @@ static void test_shows_uselessness(struct kunit *test)
 	struct owner_choice choice;
 
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=1 if cache == owner_rules_a;"
-				    "sample=1K depth=2 if cache == owner_rules_*;"
+				    "sample=1K depth=2 if cache ~ owner_rules_*;"
 				    "free=on if cache == no_such_cache"), 0);
 	expect_use(test, "owner_rules_a\t# 1: ", "0 hits, never reached: later rules decide");
 	expect_use(test, "no_such_cache\t# 3: ", "0 hits, matches nothing");
@@ -438,7 +438,7 @@ static void test_shows_uselessness(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, choice.cache, OWNER_CACHE_STORED);
 	KUNIT_ASSERT_EQ(test, 0,
 			write_rules("clear;"
-				    "depth=1 if cache == *_a && (func == a_ || module != b)"));
+				    "depth=1 if cache ~ *_a && (func == a_ || module != b)"));
 	expect_use(test, "# 1: ",
 		   "1 cache evaluates it (func,module), 0 hits, no function has this name: func == a_, no module has this name: module != b");
 }
@@ -462,7 +462,7 @@ static void test_reads_back(struct kunit *test)
 {
 	char *again = text + TEXT_SIZE / 2;
 
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == 'a b',*_a || size > 1M"),
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache ~ 'a b',*_a || size > 1M"),
 			0);
 	print_rules(text);
 	KUNIT_ASSERT_EQ(test, write_rules("clear"), 0);
@@ -485,7 +485,7 @@ static void test_reads_back(struct kunit *test)
 
 static void test_removes(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache == *_a; depth=3 if size > 0"),
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1; depth=2 if cache ~ *_a; depth=3 if size > 0"),
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
 	KUNIT_ASSERT_EQ(test, write_rules("del 3"), 0);
@@ -507,10 +507,10 @@ static void test_removes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write_rules("del 1; del 1"), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, strstarts(error_text, "this text has removed or replaced rule 1 "));
 
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache ~ *_a"), 0);
 	KUNIT_ASSERT_EQ(test, write_rules("del if size>9"), 0);
 	print_rules(text);
-	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=1 if cache == *_a\t# 1: "));
+	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=1 if cache ~ *_a\t# 1: "));
 	KUNIT_EXPECT_EQ(test, write_rules("del if size > 9"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text, "no rule has this condition\n"
 			   "  del if size > 9\n  ^~~~~~~~~~~~~~~\n");
@@ -519,17 +519,17 @@ static void test_removes(struct kunit *test)
 /* A rule replaces an older one with the same condition in its place; without one, it is first. */
 static void test_replaces(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *rules*"),
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache ~ *_a; depth=2 if cache ~ *rules*"),
 			0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
-	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache == \"*_a\""), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if cache ~ \"*_a\""), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, write_rules("del 3"), -EINVAL);
 	KUNIT_ASSERT_EQ(test, write_rules("depth=4 sample=1K"), 0);
 	KUNIT_ASSERT_EQ(test, write_rules("depth=5"), 0);
 	print_rules(text);
 	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=5\t# 1: "));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\ndepth=3 if cache == *_a\t# 2: "));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\ndepth=3 if cache ~ *_a\t# 2: "));
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 5);
 }
@@ -539,9 +539,9 @@ static void test_all_or_nothing(struct kunit *test)
 {
 	char *before = text + TEXT_SIZE / 2;
 
-	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache == *_a; depth=2 if cache == *_b"), 0);
+	KUNIT_ASSERT_EQ(test, write_rules("depth=1 if cache ~ *_a; depth=2 if cache ~ *_b"), 0);
 	print_rules(before);
-	KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if cache == *_a; clear; depth=4;"
+	KUNIT_EXPECT_EQ(test, write_rules("del 1; depth=3 if cache ~ *_a; clear; depth=4;"
 				    "depth=5 if size > 1; depth=6 if size > 2; depth=2;"
 				    "track=off\n depth=8 if cachr == a\n depth=9"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, error_text, "no field is called 'cachr': did you mean 'cache'?\n"
@@ -576,7 +576,7 @@ static void test_is_killed(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=7"), 0);
 	set_fatal_signal(true);
-	KUNIT_EXPECT_EQ(test, write_rules("depth=3 if func == k*"), -EINTR);
+	KUNIT_EXPECT_EQ(test, write_rules("depth=3 if func ~ k*"), -EINTR);
 	set_fatal_signal(false);
 	print_rules(text);
 	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=7\t"));

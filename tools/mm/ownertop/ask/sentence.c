@@ -124,7 +124,7 @@ void sentence_add_word_condition(struct sentence_parts *parts, const char *optio
 {
 	char *condition = NULL;
 
-	append_formatted_text(&condition, "if %s == ", field);
+	append_formatted_text(&condition, "if %s ~ ", field);
 	append_quoted_word(&condition, word, "");
 	add_condition(parts, option, word, condition);
 }
@@ -151,13 +151,13 @@ void sentence_append_function(char **list, const char *pattern)
 }
 
 static void add_function_condition(struct sentence_parts *parts, const char *option,
-				   const char *comparison, char *list)
+				   const char *not, char *list)
 {
 	char *condition = NULL;
 
 	if (!list)
 		return;
-	append_formatted_text(&condition, "if func %s %s", comparison, list);
+	append_formatted_text(&condition, "if %sfunc ~ %s", not, list);
 	add_condition(parts, option, list, condition);
 	free(list);
 }
@@ -258,8 +258,8 @@ void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_s
 {
 	bool default_groups = false;
 
-	add_function_condition(parts, "--focus", "==", parts->focus);
-	add_function_condition(parts, "--ignore", "!=", parts->ignore);
+	add_function_condition(parts, "--focus", "", parts->focus);
+	add_function_condition(parts, "--ignore", "!", parts->ignore);
 	parse_sentence(s, &default_groups, parts->sentence ? parts->sentence : "");
 	if (parts->conditions)
 		join_conditions(s, parts->conditions);

@@ -29,7 +29,7 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 /* Parse one time in the language's form; returns ns. */
 u64 sentence_parse_time(const char *option, const char *text);
 
-/* Add the condition "@field == @word" of an option to a sentence. */
+/* Add the condition "@field ~ @word" of an option to a sentence. */
 void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
 				 const char *field, const char *word);
 /* Add the condition "@comparison @number" of an option to a sentence, as "pid == 1,2". */

@@ -25,7 +25,7 @@ VIEWS = (["table", "--top", "0"], ["table", "-g", "stack,comm,pid,handle", "--to
          ["table", "-g", "user.2", "--by", "function", "--top", "0", "if binary != fetch"],
          ["table", "--by", "function", "--top", "0"], ["tree"], ["functions"],
          ["table", "--now", "3h",
-          "if comm != bash && age > 1s && func == *alloc* && gfp == GFP_KERNEL"],
+          "if comm != bash && age > 1s && func ~ *alloc* && gfp == GFP_KERNEL"],
          ["explain", "--now", "3h"],
          ["table", "--json", "-d", "0", "-g", "kind,cache,comm,pid,tgid,stack,user"])
 # Bytes from which a file is read by two threads, with some to spare.

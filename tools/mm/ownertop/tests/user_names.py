@@ -238,7 +238,7 @@ class Checker:
     def check_functions(self, program):
         """Conditions on functions, and groups by them."""
         self.write_dump([frame for frame, _ in program.calls])
-        for sentence in ("group=ufunc if ufunc == ask_inn*", "group=ufunc if ufunc == ask_inner"):
+        for sentence in ("group=ufunc if ufunc ~ ask_inn*", "group=ufunc if ufunc == ask_inner"):
             got = run_command(self.program, "--json", "--binary", program.path, sentence,
                               self.dump)
             self.expect(sentence, ["ask_inner"],

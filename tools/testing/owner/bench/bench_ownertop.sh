@@ -45,7 +45,7 @@ for _ in $(seq "$rounds"); do
 	measure_command page_owner_sort "$work/page_owner_sort" --cull stacktrace "$dump" "$work/out"
 	measure_command ownertop "$work/ownertop" "$dump"
 	measure_command ownertop_sentence "$work/ownertop" \
-		'group=stack.4,comm top=20 if age > 10m && comm != kworker*' "$dump"
+		'group=stack.4,comm top=20 if age > 10m && !(comm ~ kworker*)' "$dump"
 	measure_command ownertop_fields "$work/ownertop" -n 0 -d 0 \
 		-g kind,cache,comm,pid,tgid,stack,user "$dump"
 	measure_command ownertop_pprof "$work/ownertop" pprof "$dump"

@@ -42,7 +42,7 @@ ASK_QUERIES = """
     }
     counted="group=stack"
     by_stack="group=stack sort=bytes,oldest"
-    by_age="group=cache,stack.4 if age < 1h && comm != kworker*"
+    by_age="group=cache,stack.4 if age < 1h && !(comm ~ kworker*)"
     count=$(cost "$counted" 100); stack=$(cost "$by_stack" 10); age=$(cost "$by_age" 10)
     insmod /extra/owner_bench_memory.ko objects=1000000
     count=$((($(cost "$counted" 100) - count) / 10000))
@@ -96,7 +96,7 @@ MODES = {
     # Rules that change nothing, so that the added cost is the cost of evaluating them.
     "rule-cache": make_rule_mode("depth=16 if cache == kmalloc-64"),
     "rule-task": make_rule_mode("track=off if cache == kmalloc-64 && comm == nobody"),
-    "rule-func": make_rule_mode("track=off if cache == kmalloc-64 && func == vfs_*"),
+    "rule-func": make_rule_mode("track=off if cache == kmalloc-64 && func ~ vfs_*"),
     "rule-cgroup": make_rule_mode("track=off if cache == kmalloc-64 && cgroup == /nobody"),
     UNWIND: BenchMode("x86_64", "kunit.enable=1 kunit.filter_glob=stackdepot_capture",
                       instead="cat /sys/kernel/debug/kunit/stackdepot_capture/results"),

@@ -100,7 +100,8 @@ class SentenceWriter:
             operator, value = choose([("==", "slab"), ("==", "percpu"), ("!=", "page"),
                                       ("!=", "slab,percpu"), ("==", "percpu,slab")])
         elif field in WORDS:
-            operator, value = choose(["==", "!=", "~"]), self.choose_random_values(WORDS[field])
+            value = self.choose_random_values(WORDS[field])
+            operator = "~" if re.search(r"[*?[]", value) else choose(["==", "!=", "~"])
         else:
             numbers = NUMBERS["size" if field == "bytes" else field]
             operator = choose(["==", "!=", "<", "<=", ">", ">="])

@@ -133,7 +133,7 @@ stats_agree()
 # Cache, objects, bytes
 sentence_is_answered()
 {
-	ask 'group=cache sort=objects format=tsv if cache == owner_truth*' &&
+	ask 'group=cache sort=objects format=tsv if cache ~ owner_truth*' &&
 		equals "$(awk '$1 == "group" { printf "%s %s %s; ", $NF, $3, $4 }' "$work/got")" \
 			"owner_truth 40 8000; owner_truth_acct 19 3800; owner_truth_rcu 12 2400; "
 }

@@ -22,7 +22,7 @@ test_with_modules()
 			i=0
 			while [ $((i += 1)) -le 15 ]; do
 				echo "clear; depth=2" >$control || echo refused
-				echo "clear; depth=3 if func == passing_*; depth=4 if module == owner_[lp]*
+				echo "clear; depth=3 if func ~ passing_*; depth=4 if module ~ owner_[lp]*
 					free=on if cache == kmalloc-32; sample=1/4 if size == 77" >$control ||
 					echo refused
 			done &
@@ -205,7 +205,7 @@ ok "what the examples do" sh -c "tools/testing/owner/guest/guest.py run '$kernel
 	rules <\$(grep -l mysqld, /extra/*)
 	/extra/mysqld a; /tmp/mysqld-helper b; /tmp/other c
 	ask group=comm
-	rules </extra/boot_line; echo \"sample=all if comm == other && cache == kmalloc-*\" >$control
+	rules </extra/boot_line; echo \"sample=all if comm == other && cache ~ kmalloc-*\" >$control
 	/tmp/other d
 	ask group=stack.full \"if comm == other && size < 64\"
 	{ echo depth=2; cat \$(grep -l maple_node /extra/*); } | rules
@@ -223,7 +223,7 @@ show_rule_hits() { show_output_section "$1" | find_hits "$2"; }
 ok "rules follow modules" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready kfence.sample_interval=0' --extra '$modules' --cmd '
 	printf \"%s\n\" \"depth=3 if module == owner_leak && cache == kmalloc-256\" \\
-		\"depth=4 if func == user_open_* && cache == kmalloc-256\" \\
+		\"depth=4 if func ~ user_open_* && cache == kmalloc-256\" \\
 		\"depth=5 if func == user_init && size == 201\" >$control
 	insmod /extra/owner_leak.ko requests=100; cat $control; echo ===
 	insmod /extra/owner_user.ko; cat $control; echo ===
@@ -248,7 +248,7 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1\" >&3; cat <&3; }
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b
-	printf \"%s\n\" \"depth=4 if cgroup == /[ax] && cache == owner_truth*\" \\
+	printf \"%s\n\" \"depth=4 if cgroup ~ /[ax] && cache ~ owner_truth*\" \\
 		\"depth=2 if cache == shmem_inode_cache\" >$control
 	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/b/cgroup.procs; insmod /extra/owner_truth.ko\")
 	cat $control; echo ===
@@ -259,10 +259,10 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/b/cgroup.procs
 		for i in 1 2 3 4 5 6 7; do >/tmp/b\\\$i; done\")
 	cat $control; echo ===
-	ask \"group=cgroup,cache format=tsv if cache == owner_truth*\"; echo ===
+	ask \"group=cgroup,cache format=tsv if cache ~ owner_truth*\"; echo ===
 	ask \"group=cache format=tsv if cgroup == /a\"; echo ===
-	ask \"source=page group=cgroup format=tsv if func == shmem_*\"; echo ===
-	ask \"source=page group=gfp format=tsv if cgroup == /a && func == shmem_*\"; echo ===
+	ask \"source=page group=cgroup format=tsv if func ~ shmem_*\"; echo ===
+	ask \"source=page group=gfp format=tsv if cgroup == /a && func ~ shmem_*\"; echo ===
 	ask \"group=gfp\"; echo ===
 	ask \"group=cgroup,cache format=tsv if cache == shmem_inode_cache\"' >'$work/out' 2>'$work/err'"
 ok "of another cgroup it is not" equals "$(show_rule_hits 0 cgroup)" 0

@@ -16,7 +16,7 @@ seen=$work/seen
 user_rule=
 case $kernel,$words in
 um,* | *,?*) ;;
-*) user_rule="echo 'user=on if cache == torture*' >$debug/owner/control" ;;
+*) user_rule="echo 'user=on if cache ~ torture*' >$debug/owner/control" ;;
 esac
 
 # The clock of an x86_64 guest counts ticks, and loses those that come while the host runs

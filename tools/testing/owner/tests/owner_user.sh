@@ -105,7 +105,7 @@ test_chains()
 		echo ==first
 		ask 'group=user.1 format=tsv if cache == owner_program'
 		echo ==named
-		ask 'group=cache format=tsv if cache == owner_program && binary == no_*'
+		ask 'group=cache format=tsv if cache == owner_program && binary ~ no_*'
 		echo ==others
 		ask 'group=cache format=tsv if cache == owner_program && binary != no_frames'
 		echo ==rows

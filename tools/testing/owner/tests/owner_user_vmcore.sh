@@ -52,7 +52,7 @@ take_planted_dump()
 		ownertop tree 'if cache == owner_program && ufunc == test_children'
 		echo ===
 		ownertop -g ufunc,binary 'if ufunc == test_childre'
-		ownertop --csv -g binary 'if cache == owner_program && binary == no_*'
+		ownertop --csv -g binary 'if cache == owner_program && binary ~ no_*'
 		sleep 2" --extra "$programs" && split_output truth live sums tree words
 }
 

@@ -113,7 +113,7 @@ ok "... and is the same" reports_pages grammar "$work/whole"
 # --- Sentences about pages ----------------------------------------------------------
 
 # A slab that was allocated for a small object of the module is in its chains, too.
-planted='group=comm,order format=tsv if func == pages_* && !(cache == *)'
+planted='group=comm,order format=tsv if func ~ pages_* && !(cache ~ *)'
 
 check_sentences()
 {
@@ -218,7 +218,7 @@ fi
 
 query=
 [ -z "$slab_owner" ] || query='exec 3<>owner/query
-	echo "source=page group=cgroup if cgroup == /payer && func == shmem*" >&3; cat <&3'
+	echo "source=page group=cgroup if cgroup == /payer && func ~ shmem*" >&3; cat <&3'
 ok "pages are charged to a memory cgroup" run_tested_guest "page_owner=on slab_owner=on" '
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/payer
