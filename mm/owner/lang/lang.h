@@ -35,9 +35,6 @@
 #define OWNER_GROUP_MAX		6	/* fields in group= */
 #define OWNER_FRAMES_MAX	64	/* depth=, stack.N */
 #define OWNER_USER_FRAMES_MAX	16	/* user.N */
-#define OWNER_GROUPS_MAX	1048576
-
-#define OWNER_GROUPS_DEFAULT	4096
 
 /* The settings and fields that a sentence may use depend on its dialect. */
 enum owner_dialect {
@@ -106,7 +103,6 @@ enum owner_setting {
 	OWNER_SET_SORT,
 	OWNER_SET_TOP,
 	OWNER_SET_MIN,
-	OWNER_SET_GROUPS,
 	OWNER_SET_FORMAT,
 	OWNER_SET_SINCE,
 	OWNER_SETTINGS
@@ -228,7 +224,6 @@ struct owner_sentence {
 	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
 	unsigned int top;		/* groups or single objects to show; 0: all */
 	unsigned long long min_held;	/* bytes that a group holds at least to be shown */
-	unsigned int max_groups;	/* groups to keep in memory */
 	unsigned int nr_group_by;	/* 0: show single objects */
 	unsigned int nr_sort_by;
 	struct owner_group_field group_by[OWNER_GROUP_MAX];

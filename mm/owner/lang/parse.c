@@ -301,8 +301,6 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_count(p, "top", ~0U, &s->top);
 	case OWNER_SET_MIN:
 		return read_min(p);
-	case OWNER_SET_GROUPS:
-		return read_count(p, "groups", OWNER_GROUPS_MAX, &s->max_groups);
 	case OWNER_SET_FORMAT:
 		return read_format(p);
 	case OWNER_SET_SINCE:
@@ -329,6 +327,9 @@ static bool fail_setting(struct parser *p, const struct token *name, int other_d
 		return false;
 	if (p->token.kind >= TOKEN_OPERATOR && owner_lang_find_field(word, name->length) >= 0)
 		return owner_lang_fail(p, name, "a condition comes after 'if'");
+	if (!control && name->length == 6 && !memcmp(word, "groups", 6))
+		return owner_lang_fail(p, name,
+				       "memory decides how many groups are kept: top= decides how many are shown");
 	if (other_dialect >= 0 && control)
 		return owner_lang_fail(p, name,
 				       "'%s' is for queries: what is captured does not depend on it",
@@ -411,11 +412,11 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, min=, groups= and since= need group=. */
+/* sort=, min= and since= need group=. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
-		OWNER_SET_SORT, OWNER_SET_MIN, OWNER_SET_GROUPS, OWNER_SET_SINCE
+		OWNER_SET_SORT, OWNER_SET_MIN, OWNER_SET_SINCE
 	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;
@@ -517,7 +518,6 @@ bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect, cons
 	s->dialect = dialect;
 	s->command = OWNER_RULE;
 	s->track = true;
-	s->max_groups = OWNER_GROUPS_DEFAULT;
 	return check_length(&p, length) && read_sentence(&p) &&
 	       check_length(&p, owner_lang_print(s, NULL, 0));
 }

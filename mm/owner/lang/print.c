@@ -214,8 +214,6 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		return append_text(out, "%u", s->top);
 	case OWNER_SET_MIN:
 		return append_number(out, OWNER_TYPE_BYTES, s->min_held);
-	case OWNER_SET_GROUPS:
-		return append_text(out, "%u", s->max_groups);
 	case OWNER_SET_FORMAT:
 		return append_text(out, "%s", owner_format_names[s->format]);
 	case OWNER_SET_SINCE:

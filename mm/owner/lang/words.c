@@ -68,7 +68,6 @@ const char * const owner_setting_names[OWNER_SETTINGS] = {
 	[OWNER_SET_SORT]	= "sort",
 	[OWNER_SET_TOP]		= "top",
 	[OWNER_SET_MIN]		= "min",
-	[OWNER_SET_GROUPS]	= "groups",
 	[OWNER_SET_FORMAT]	= "format",
 	[OWNER_SET_SINCE]	= "since",
 };

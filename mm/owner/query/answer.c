@@ -55,7 +55,7 @@ static int fill_table(struct owner_query *query, bool *found_all)
 
 	owner_query_begin_memo(query);
 	owner_cursor_begin(&query->cursor);
-	while (added && found > 0 && query->nr_groups < query->room) {
+	while (added && found > 0 && owner_query_has_room(query)) {
 		found = owner_query_find_next_match(query);
 		if (found > 0)
 			added = add_object(query);

@@ -14,7 +14,6 @@
 
 #include <linux/fs.h>
 #include <linux/init.h>
-#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/seq_file.h>
@@ -220,11 +219,9 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 /* Let the next read() say why there is no answer. */
 static void refuse_groups(struct query_reader *reader)
 {
-	unsigned int groups = reader->query.nr_groups;
-
 	reader->error_text = kasprintf(GFP_KERNEL,
-				       "no memory for more than %u groups: say groups=%u, or select fewer objects with 'if'\n",
-				       groups, max(groups / 2, 1U));
+				       "no memory for more than %u groups: select fewer objects with 'if'\n",
+				       reader->query.nr_groups);
 	reader->has_sentence = !reader->error_text;
 	print_error(reader);
 }

@@ -2,14 +2,14 @@
 /*
  * The groups of a query.
  *
- * The table grows until it has room for half as many groups again as groups= allows. When
- * it is full then, the smallest groups are folded into one sum, query->other. If more
- * objects of a folded group are found, a new group is made, which lacks what was folded:
- * totals are exact, and the answer says that groups were folded.
+ * The memory of the groups and their table is bounded. When they need more, the smaller half of
+ * the groups is folded into one sum, query->other. If more objects of a folded group are found, a
+ * new group is made, which lacks what was folded: totals are exact, and the answer says that groups
+ * were folded.
  *
- * The memory of a table is bounded, too: a query that needs more fails. It is charged to the cgroup
- * of the task that reads the answer by hand: __GFP_ACCOUNT would give objects of the caches for
- * __GFP_NO_OBJ_EXT the extensions that these caches are there to do without.
+ * The memory is charged to the cgroup of the task that reads the answer by hand: __GFP_ACCOUNT
+ * would give objects of the caches for __GFP_NO_OBJ_EXT the extensions that these caches are there
+ * to do without.
  */
 
 #include <linux/jhash.h>
@@ -125,7 +125,7 @@ static u64 get_sum_sort_value(const struct owner_sum *sum, enum owner_sort sort)
 /* Does the group hold as much as min= asks for? */
 static bool holds_enough(const struct owner_query_group *group, const struct owner_sentence *s)
 {
-	return (s64)group->sum.estimate.held >= (s64)s->min_held;
+	return !s->min_held || (s64)group->sum.estimate.held >= (s64)s->min_held;
 }
 
 static int compare_groups(const void *a, const void *b, const void *sentence)
@@ -152,21 +152,18 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
 }
 
-/**
- * owner_query_memory_max() - calculate the bound on the memory of the groups of a query
- *
- * Return: 1/16 of the machine's memory, at most 256 MiB.
- */
-size_t owner_query_memory_max(void)
+/* May the query use @size more bytes? It has 1/16 of the machine's memory, at most 256 MiB. */
+static bool has_memory(const struct owner_query *query, size_t size)
 {
-	return min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
+	u64 bound = min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
+
+	return query->memory + size <= (query->memory_max ?: bound);
 }
 
-/* Count @size bytes for the query. False if they are too many, for the query or for its cgroup. */
+/* Count @size bytes for the query. False if they are too many for its cgroup. */
 static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
-	if (query->memory + size > owner_query_memory_max() ||
-	    owner_objcg_charge(query->objcg, flags, size))
+	if (owner_objcg_charge(query->objcg, flags, size))
 		return false;
 	query->memory += size;
 	return true;
@@ -226,11 +223,13 @@ static void select_groups(struct owner_query *query, unsigned int wanted)
 	}
 }
 
-/* Fold the groups beyond groups=. */
+/* Fold the smaller half of the groups. */
 static void fold_groups(struct owner_query *query)
 {
-	select_groups(query, query->sentence.max_groups);
-	while (query->nr_groups > query->sentence.max_groups) {
+	unsigned int kept = query->nr_groups / 2;
+
+	select_groups(query, kept);
+	while (query->nr_groups > kept) {
 		struct owner_query_group *group = query->groups[--query->nr_groups];
 
 		owner_sum_join(&query->other, &group->sum);
@@ -252,26 +251,16 @@ static unsigned int count_shown_groups(const struct owner_query *query)
 }
 
 /**
- * owner_query_sort_groups() - fold the groups beyond groups=, and sort those that are shown
- * @query: has found all its objects. Its cursor has ended: sorting can take long, and the memo
- *	points to groups.
+ * owner_query_sort_groups() - sort the groups that are shown
+ * @query: has found all its objects. Its cursor has ended: sorting can take long.
  */
 void owner_query_sort_groups(struct owner_query *query)
 {
 	lockdep_assert_not_held(&slab_mutex);
-	fold_groups(query);
 	query->nr_shown = count_shown_groups(query);
 	select_groups(query, query->nr_shown);
 	sort_r(query->groups, query->nr_shown, sizeof(*query->groups), compare_groups, NULL,
 	       &query->sentence);
-}
-
-/* Size of the table. It has more room than groups= asks for, so that folding is rare. */
-static unsigned int max_table_groups(const struct owner_query *query)
-{
-	unsigned int kept = query->sentence.max_groups;
-
-	return kept + max(kept / 2, 64U);
 }
 
 static void add_to_bucket(struct owner_query *query, struct owner_query_group *group)
@@ -323,21 +312,40 @@ static int resize_table(struct owner_query *query, unsigned int room)
 /* Groups that a table has room for at first. */
 #define ROOM_AT_FIRST	512U
 
+/* The largest group, for which a table with room has memory, too. */
+#define GROUP_SIZE_MAX	SZ_4K
+
+static_assert(struct_size_t(struct owner_query_group, key, OWNER_QUERY_KEY_WORDS) <=
+	      GROUP_SIZE_MAX);
+
+/**
+ * owner_query_has_room() - is there room for another group, however large?
+ * @query: the query
+ */
+bool owner_query_has_room(const struct owner_query *query)
+{
+	return query->nr_groups < query->room && has_memory(query, GROUP_SIZE_MAX);
+}
+
 /**
  * owner_query_make_room() - make sure that there is room for another group
- * @query: its cursor has not begun, or has ended
+ * @query: its cursor has not begun, or has ended: folding can take long, and the memo points to
+ *	groups
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed. Free the table by
  *	owner_query_free_groups() in all cases.
  */
 int owner_query_make_room(struct owner_query *query)
 {
-	unsigned int most = max_table_groups(query);
+	unsigned int room = max(2 * query->room, ROOM_AT_FIRST);
 
-	if (query->nr_groups < query->room)
+	lockdep_assert_not_held(&slab_mutex);
+	if (owner_query_has_room(query))
 		return 0;
-	if (query->room < most)
-		return resize_table(query, min(max(2 * query->room, ROOM_AT_FIRST), most));
+	if (query->nr_groups == query->room && has_memory(query, table_size(room)))
+		return resize_table(query, room);
+	if (!query->nr_groups)
+		return -ENOMEM;
 	fold_groups(query);
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }

@@ -118,11 +118,12 @@ struct owner_query_group {
  * @buckets: hash table of the groups
  * @bucket_bits: its size
  * @memory: bytes that the groups and their table take
+ * @memory_max: bound on @memory; 0: the default
  * @objcg: the cgroup to which @memory is charged, with a reference, NULL if there is none
  * @key: buffer for the key of @object
  * @key_words: its length
  * @key_hash: its hash
- * @other: sum of the groups that were folded, because there were more than groups=
+ * @other: sum of the groups that were folded, because @memory_max was reached
  * @total: sum of everything
  *
  * A query is used by one reader at a time.
@@ -164,6 +165,7 @@ struct owner_query {
 	struct hlist_head *buckets;
 	unsigned int bucket_bits;
 	size_t memory;
+	size_t memory_max;
 	struct obj_cgroup *objcg;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	unsigned int key_words;
@@ -226,9 +228,9 @@ int owner_query_set_mark(struct owner_query *query);
 int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */
-size_t owner_query_memory_max(void);
 struct owner_query_group *owner_query_find_group(struct owner_query *query);
 struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_t flags);
+bool owner_query_has_room(const struct owner_query *query);
 int owner_query_make_room(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);

@@ -338,8 +338,7 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 		show_sum_row(m, s, "evicted", &query->evicted);
 	show_sum_row(m, s, "total", &query->total);
 	if (query->other.groups)
-		seq_printf(m, "# other: what was smallest when there were more than groups=%u; some may have been of groups above\n",
-			   s->max_groups);
+		seq_puts(m, "# other: the groups that were smallest when memory for groups was used up; some objects may be of groups above\n");
 }
 
 static void show_number(struct seq_file *m, const struct owner_field_values *fields,

@@ -63,7 +63,7 @@ static const struct {
 	{ OWNER_QUERY, "source=page,slab", "source=slab,page" },
 	{ OWNER_QUERY, "group=stack.full,cache,comm,pid,module,nid format=tsv",
 	  "group=stack.full,cache,comm,pid,module,nid format=tsv" },
-	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest groups=1048576" },
+	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest top=4294967295" },
 	{ OWNER_QUERY, "group=bytes", "group=size" },
 	{ OWNER_QUERY, "min=2048 group=cache top=3", "group=cache top=3 min=2K" },
 	{ OWNER_QUERY, "group=stack.-3" },
@@ -181,12 +181,10 @@ static void test_settings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->sort_by[0], OWNER_SORT_OLDEST);
 	KUNIT_EXPECT_EQ(test, s->sort_by[1], OWNER_SORT_HELD);
 	KUNIT_EXPECT_EQ(test, s->top, 5);
-	KUNIT_EXPECT_EQ(test, s->max_groups, OWNER_GROUPS_DEFAULT);
 	KUNIT_EXPECT_EQ(test, s->fields_used, BIT(OWNER_FIELD_AGE));
 
-	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "group=stack.full groups=100"));
+	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "group=stack.full"));
 	KUNIT_EXPECT_TRUE(test, s->group_by[0].full);
-	KUNIT_EXPECT_EQ(test, s->max_groups, 100);
 	KUNIT_EXPECT_EQ(test, s->sources, 0);
 	KUNIT_EXPECT_EQ(test, s->top, 0);
 

@@ -423,45 +423,45 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
 
-/* With many more groups than groups= allows, the smallest are folded repeatedly. */
+#define BY_SIZE	"group=size if func == query_plant_other && size >= 1000"
+
+/* Without memory for all groups, the smaller half of them is folded repeatedly. */
 static void test_smallest_are_folded(struct kunit *test)
 {
 	static void *many[400], *more[ARRAY_SIZE(many)];
+	size_t table;
 	unsigned int i;
 
+	ask_query(test, BY_SIZE);
+	table = query->memory;
 	for (i = 0; i < ARRAY_SIZE(many); i++)
 		many[i] = query_plant_other(1000 + i);
-	ask_query(test, "group=size if func == query_plant_other && size >= 1000");
+	ask_query(test, BY_SIZE);
 	KUNIT_EXPECT_EQ(test, query->nr_groups, ARRAY_SIZE(many));
-	KUNIT_EXPECT_EQ(test, query->other.groups, 0);
 
-	ask_query(test, "group=size groups=10 if func == query_plant_other && size >= 1000");
-	KUNIT_ASSERT_EQ(test, query->nr_groups, 10);
+	query->memory_max = table + (query->memory - table) / 20 + SZ_4K;
+	ask_query(test, BY_SIZE);
+	KUNIT_EXPECT_LE(test, query->memory, query->memory_max);
+	KUNIT_ASSERT_GE(test, query->nr_groups, 10);
 	for (i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.estimate.bytes,
-				1000 + ARRAY_SIZE(many) - 1 - i);
-	KUNIT_EXPECT_EQ(test, query->other.groups, ARRAY_SIZE(many) - 10);
-	KUNIT_EXPECT_EQ(test, query->other.estimate.objects, ARRAY_SIZE(many) - 10);
-	KUNIT_EXPECT_EQ(test, query->other.estimate.bytes, 390 * 1000 + 389 * 390 / 2);
-	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
+		KUNIT_EXPECT_EQ(test, query->groups[i]->sum.estimate.bytes, 1399 - i);
+	KUNIT_EXPECT_EQ(test, query->other.groups, ARRAY_SIZE(many) - query->nr_groups);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 400 * 1000 + 399 * 400 / 2);
 	expect_groups_add_up(test);
 	print_query_with(owner_query_show_tail);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "other: groups 390, objects 390, bytes 465855"));
-
-	ask_query(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
-	KUNIT_EXPECT_EQ(test, query->nr_groups, 1);
-	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ARRAY_SIZE(many));
-	expect_groups_add_up(test);
-
+	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, "\n# other: the groups that were smallest "));
 	/* Plant equal records, so that the memo also serves records of a folded group. */
 	for (i = 0; i < ARRAY_SIZE(more); i++)
 		more[i] = query_plant_other(2000 + i / 4);
-	ask_query(test, "group=size groups=1 if func == query_plant_other && size >= 1000");
-	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 2 * ARRAY_SIZE(many));
+	query->memory_max = table + SZ_4K;
+	ask_query(test, BY_SIZE);
+	KUNIT_EXPECT_LE(test, query->nr_groups, 1);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes,
 			400 * 1000 + 399 * 400 / 2 + 400 * 2000 + 4 * (99 * 100 / 2));
 	expect_groups_add_up(test);
+	query->memory_max--;
+	KUNIT_EXPECT_EQ(test, parse_sentence(BY_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, owner_query_sum_groups(query), -ENOMEM);
 	for (i = 0; i < ARRAY_SIZE(many); i++) {
 		kfree(many[i]);
 		kfree(more[i]);
@@ -552,11 +552,11 @@ static void test_sort_is_killed(struct kunit *test)
 	unsigned int room;
 	int error;
 
-	ask_query(test, "group=stack groups=100");
-	KUNIT_ASSERT_EQ(test, query->nr_groups, 100);
+	ask_query(test, "group=stack");
+	KUNIT_ASSERT_GT(test, query->nr_groups, 100);
 	room = query->room;
 	query->room = query->nr_groups;
-	query->sentence.max_groups = 10;
+	query->memory_max = 1;
 	set_fatal_signal(true);
 	error = owner_query_make_room(query);
 	set_fatal_signal(false);

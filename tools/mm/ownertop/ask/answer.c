@@ -125,7 +125,6 @@ static void init_view_of_answer(struct answer *a, const struct options *o)
 			.nr_order = o->nr_order,
 			.top = o->top,
 			.min_held = o->select.sentence.min_held,
-			.groups = o->groups,
 			.callees = o->callees,
 		},
 		.health.quiet = a->health.quiet,

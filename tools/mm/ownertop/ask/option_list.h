@@ -28,7 +28,6 @@ enum {
 	TAKES_TIME = 1 << 4,
 	TAKES_LIVE = 1 << 5,
 	TAKES_ORDER = 1 << 6,	/* sort= by several keys, or by a key that is no measure */
-	TAKES_GROUPS = 1 << 7,
 	TAKES_MODE = 1 << 8,
 	TAKES_BY = 1 << 9,
 	TAKES_CALLERS = 1 << 10,

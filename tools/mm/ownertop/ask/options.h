@@ -33,7 +33,6 @@ struct options {
 	unsigned char order[OWNER_SORTS];	/* keys to sort by, enum owner_sort */
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
-	u32 groups;		/* groups to keep, the others are merged; 0: all */
 	enum frame_key by;
 	enum colour_when colour;
 	bool unfold;		/* on a terminal: a line for each frame */

@@ -288,7 +288,6 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 		const char *name;
 	} settings[] = {
 		{ TAKES_ORDER, "sort by other than one amount" },
-		{ TAKES_GROUPS, "groups=" },
 		{ TAKES_MIN_HELD, "min=" },
 		{ TAKES_MODE, "mode=" },
 	};

@@ -17,12 +17,6 @@
 
 #define QUERY "/sys/kernel/debug/owner/query"
 
-/*
- * Limit of groups, which bounds the memory that the kernel needs to some megabytes. If
- * there are more, records are read instead.
- */
-#define GROUPS_MAX 32768
-
 static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
 
 /* Print the message that the kernel returns for a wrong sentence, and exit. */
@@ -126,8 +120,7 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 	*s = select->sentence;
 	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MIN |
 			       1U << OWNER_SET_MODE);
-	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_GROUPS |
-			     1U << OWNER_SET_FORMAT;
+	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {
 		s->settings_given |= 1U << OWNER_SET_MODE;
 		s->mode = OWNER_MODE_STACK_HANDLE;
@@ -137,7 +130,6 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 		s->sort_by[0] = OWNER_SORT_OLDEST;
 		s->nr_sort_by = 1;
 	}
-	s->max_groups = GROUPS_MAX;
 	s->format = OWNER_FORMAT_TSV;
 	return add_group_fields(s, select);
 }
@@ -179,7 +171,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	read_records_from_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_is_complete(&health))
 		return true;
-	/* The answer is incomplete: it has more than GROUPS_MAX groups, or a signal arrived. */
+	/* The answer is incomplete: the kernel has no memory for all groups, or a signal arrived. */
 	model_free(&a->model);
 	return false;
 }

@@ -107,10 +107,6 @@ static unsigned int apply_settings_of_sentence(struct options *o, const struct c
 		o->top = s->top;
 		takes |= TAKES_TOP;
 	}
-	if (sentence_has_setting(s, OWNER_SET_GROUPS)) {
-		o->groups = s->max_groups;
-		takes |= TAKES_GROUPS;
-	}
 	if (sentence_has_setting(s, OWNER_SET_MIN))
 		takes |= TAKES_MIN_HELD;
 	if (sentence_has_setting(s, OWNER_SET_MODE))

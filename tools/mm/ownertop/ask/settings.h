@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The language's settings (group=, sort=, top=, groups=, mode=, format=) may be written in
+ * The language's settings (group=, sort=, top=, mode=, format=) may be written in
  * the sentence or as options, but each only once. This file merges the two into struct
  * options. Each function ends the program with a message if it refuses its input.
  */

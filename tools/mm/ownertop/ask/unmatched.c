@@ -139,7 +139,6 @@ static struct options make_options_of_field(const struct options *o, enum owner_
 	all.select.chains.depth = 0;
 	all.select.chains.full = true;
 	all.ages = false;
-	all.groups = 0;
 	return all;
 }
 

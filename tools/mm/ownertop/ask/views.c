@@ -25,7 +25,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 10,
 		.ages = true,
-		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_MODE | TAKES_LIVE |
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_MODE | TAKES_LIVE |
 			 TAKES_BY | TAKES_CHECK | TAKES_MIN_HELD,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
@@ -95,7 +95,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 20,
 		.by_function = true,
-		.takes = TAKES_TOP | TAKES_ORDER | TAKES_GROUPS | TAKES_BY | TAKES_MIN_HELD,
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_BY | TAKES_MIN_HELD,
 		.write = { write_prom },
 	},
 	{

@@ -14,7 +14,6 @@ struct view_options {
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
 	u64 min_held;		/* bytes that a group holds at least to be shown */
-	u32 groups;		/* groups to keep, the others are one sum; 0: all */
 	bool callees;		/* trees: the function that allocates is below the root */
 };
 

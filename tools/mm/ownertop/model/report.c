@@ -61,11 +61,6 @@ static int compare_groups(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : 1;
 }
 
-static u32 limit_count(u32 n, u32 most)
-{
-	return most && most < n ? most : n;
-}
-
 void report_init(struct report *r, const struct answer *a)
 {
 	struct sort_context order = { &a->model, &a->view };
@@ -74,20 +69,20 @@ void report_init(struct report *r, const struct answer *a)
 	*r = (struct report){
 		.model = &a->model,
 		.measure = a->view.measure,
+		.n = n,
 	};
 	r->order = xmalloc(n * sizeof(*r->order));
 	for (i = 0; i < n; i++)
 		r->order[i] = i;
 	qsort_r(r->order, n, sizeof(*r->order), compare_groups, &order);
 
-	r->kept = limit_count(n, a->view.groups);
-	r->shown = limit_count(r->kept, a->view.top);
+	r->shown = a->view.top && a->view.top < n ? a->view.top : n;
 	while (r->shown && !holds_enough(r->model, &a->view, r->order[r->shown - 1]))
 		r->shown--;
 	for (i = r->shown; i < n; i++) {
 		struct sum sum = sum_load(&a->model.groups, r->order[i]);
 
-		sum_add(i < r->kept ? &r->not_shown : &r->other, &sum);
+		sum_add(&r->not_shown, &sum);
 	}
 }
 

@@ -9,10 +9,9 @@ struct report {
 	const struct model *model;
 	enum measure measure;
 	u32 *order;		/* group numbers by rank */
-	u32 kept;		/* groups that groups= keeps; the others are summed up in other */
+	u32 n;
 	u32 shown;		/* groups that top= or --top shows */
-	struct sum not_shown;	/* groups from rank shown to rank kept */
-	struct sum other;
+	struct sum not_shown;
 };
 
 /* Sort the groups of the answer @a as its view options say. */

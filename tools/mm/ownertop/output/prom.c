@@ -113,7 +113,6 @@ static void choose_groups(struct prom_groups *groups, const struct report *r)
 	u32 i;
 
 	*groups = (struct prom_groups){ .rest = r->not_shown };
-	sum_add(&groups->rest, &r->other);
 	groups->ids = xmalloc(r->shown * sizeof(*groups->ids));
 	for (i = 0; i < r->shown; i++) {
 		struct group g = report_get_group(r, i);

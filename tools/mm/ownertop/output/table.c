@@ -174,7 +174,7 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 {
 	const struct model *m = &a->model;
 	struct column_list list;
-	u32 not_shown, in_other, i;
+	u32 not_shown, i;
 	struct report r;
 	struct aligned_rows rows;
 	struct folded_text folded;
@@ -184,8 +184,7 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 	report_init(&r, a);
 	choose_columns(&list, &r, a, FORMAT_TEXT, choose_omitted_columns(a, &r, o));
 	rows_begin_table(&rows, m, &list, o, out);
-	not_shown = r.kept - r.shown;
-	in_other = m->groups.n - r.kept;
+	not_shown = r.n - r.shown;
 	do {
 		for (i = 0; i < r.shown; i++) {
 			fill_row_of_rank(&row, a, &r, i);
@@ -193,16 +192,12 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 		}
 		if (not_shown)
 			add_sum_row(&rows, a, "rest", &r.not_shown);
-		if (in_other)
-			add_sum_row(&rows, a, "other", &r.other);
 		add_sum_row(&rows, a, "total", &m->total);
 	} while (rows_end_table(&rows));
 	notes = fold_begin(&folded);
 	if (not_shown)
 		fprintf(notes, "rest: %u of %u groups%s\n", not_shown, m->groups.n,
 			o->repeats || a->view.min_held ? "" : "; --top 0 shows them");
-	if (in_other)
-		fprintf(notes, "other: %u groups beyond groups=%u\n", in_other, r.kept);
 	notes_print_same_functions(m, r.order, r.shown, notes);
 	notes_print_all(a, o->term, notes);
 	fold_end(&folded, o->term, out);
@@ -221,12 +216,8 @@ void write_table_json(const struct answer *a, const struct output_options *o, FI
 	choose_columns(&list, &r, a, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
 	json_print_member("total", json_from_sum(&m->total), out);
-	json_print_member("groups_not_shown", json_new_count(r.kept - r.shown), out);
+	json_print_member("groups_not_shown", json_new_count(r.n - r.shown), out);
 	json_print_member("not_shown", json_from_sum(&r.not_shown), out);
-	if (r.kept < m->groups.n) {
-		json_print_member("groups_in_other", json_new_count(m->groups.n - r.kept), out);
-		json_print_member("other", json_from_sum(&r.other), out);
-	}
 	json_begin_list("groups", out);
 	for (i = 0; i < r.shown; i++) {
 		fill_row_of_rank(&row, a, &r, i);
@@ -289,10 +280,8 @@ void write_table_csv(const struct answer *a, const struct output_options *o, FIL
 		fill_row_of_rank(&row, a, &r, i);
 		csv_print_row(&list, &row, out);
 	}
-	if (r.shown < r.kept)
+	if (r.shown < r.n)
 		print_csv_sum_row(&list, a, "not_shown", &r.not_shown, ROW_SUM, out);
-	if (r.kept < m->groups.n)
-		print_csv_sum_row(&list, a, "other", &r.other, ROW_SUM, out);
 	print_csv_sum_row(&list, a, "total", &m->total, ROW_SUM, out);
 	print_csv_note_rows(&list, a, out);
 	report_free(&r);
@@ -325,10 +314,10 @@ static void print_tsv_sum_row(const struct column_list *list, const struct answe
  */
 void write_tsv(const struct answer *a, const struct output_options *o, FILE *out)
 {
-	u32 n = a->model.groups.n, i;
 	struct column_list list;
 	struct report r;
 	struct view_row row;
+	u32 i;
 
 	report_init(&r, a);
 	choose_columns(&list, &r, a, FORMAT_TSV, 0);
@@ -338,9 +327,9 @@ void write_tsv(const struct answer *a, const struct output_options *o, FILE *out
 		fill_row_of_rank(&row, a, &r, i);
 		tsv_print_row(&list, &row, out);
 	}
-	print_tsv_sum_row(&list, a, &r, "not_shown", r.shown, r.kept, out);
-	print_tsv_sum_row(&list, a, &r, "other", r.kept, n, out);
-	print_tsv_sum_row(&list, a, &r, "total", 0, n, out);
+	print_tsv_sum_row(&list, a, &r, "not_shown", r.shown, r.n, out);
+	print_tsv_sum_row(&list, a, &r, "other", r.n, r.n, out);
+	print_tsv_sum_row(&list, a, &r, "total", 0, r.n, out);
 	tsv_print_notes(a, out);
 	report_free(&r);
 }

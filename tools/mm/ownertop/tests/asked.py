@@ -15,9 +15,9 @@ import tempfile
 
 from stand_in import StandIn
 
-CHAINS = "group=kind,stack.full groups=32768 format=tsv"
-CHAINS_AND_AGES = "group=kind,stack.full sort=oldest groups=32768 format=tsv"
-TASKS_AND_AGES = "group=cache,pid,tgid,comm,kind,stack.full sort=oldest groups=32768 format=tsv"
+CHAINS = "group=kind,stack.full format=tsv"
+CHAINS_AND_AGES = "group=kind,stack.full sort=oldest format=tsv"
+TASKS_AND_AGES = "group=cache,pid,tgid,comm,kind,stack.full sort=oldest format=tsv"
 
 # Arguments, the sentence for the kernel, and a pattern for the ages in the output.
 CASES = (

@@ -87,7 +87,6 @@ static void set_options_from_sentence(struct options *o, const struct owner_sent
 {
 	o->select.sentence = *s;
 	o->select.by_handle = s->mode != OWNER_MODE_STACK;
-	o->groups = s->settings_given & 1U << OWNER_SET_GROUPS ? s->max_groups : 0;
 	o->nr_order = s->nr_sort_by;
 	memcpy(o->order, s->sort_by, sizeof(o->order));
 	if (!s->nr_group_by)

@@ -219,7 +219,7 @@ compare_completions()
 completion_offers()
 {
 	compare_completions 'ownertop -s ' 'bytes held waste objects oldest youngest' &&
-		compare_completions "ownertop 'gr" 'group= groups=' &&
+		compare_completions "ownertop 'gr" 'group=' &&
 		compare_completions "ownertop 'group=stack,c" \
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&
 		compare_completions "ownertop 'sort=bytes,w" 'sort=bytes,waste' &&

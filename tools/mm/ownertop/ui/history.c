@@ -103,7 +103,7 @@ void history_update(struct history *h, const struct report *r)
 	if (!h->updates)
 		h->total_start = h->total_now;
 	h->updates++;
-	for (i = 0; i < r->kept && i < GROUPS_MAX; i++) {
+	for (i = 0; i < r->n && i < GROUPS_MAX; i++) {
 		struct group g = report_get_group(r, i);
 
 		note_group(h, r->model, &g);

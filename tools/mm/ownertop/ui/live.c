@@ -57,9 +57,9 @@ static void choose_groups(struct live_state *l, bool updated)
 	if (updated)
 		history_update(&l->history, &r);
 	free(l->shown);
-	l->shown = xmalloc(r.kept * sizeof(*l->shown));
+	l->shown = xmalloc(r.n * sizeof(*l->shown));
 	l->nr_shown = 0;
-	for (i = 0; i < r.kept; i++) {
+	for (i = 0; i < r.n; i++) {
 		struct group g = report_get_group(&r, i);
 
 		if (!l->o.fit_screen && l->nr_shown == l->o.top && l->o.top)

@@ -154,8 +154,6 @@ class SentenceWriter:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
             if chance() < 0.2:
                 settings.append(f"min={choose(['1', '64', '1K', '4608', '10K', '100K', '1G'])}")
-            if chance() < 0.2:
-                settings.append(f"groups={choose([20, 30, 50, 1000])}")
         if chance() < 0.1:
             settings.append(f"nid={choose(['0', '0-3', '1,0', '1'])}")
         if chance() < 0.15:
@@ -272,7 +270,7 @@ def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
                          later: Tuple[float, float]) -> Iterator[str]:
-    """Describe each difference. @every is ownertop's answer without top=, min= and groups=.
+    """Describe each difference. @every is ownertop's answer without top= and min=.
 
     The kernel answered @later seconds after the time for which ownertop answers.
     """
@@ -324,7 +322,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     for name in ("not_shown", "other"):
         if kernel.read_row_sums(name)[0] != ours.read_row_sums(name)[0]:
             yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
-        elif not cut and not by_age and get_setting_value(sentence, "groups") == "" and \
+        elif not cut and not by_age and \
                 kernel.read_row_sums(name) != ours.read_row_sums(name):
             yield f"{name}: {kernel.read_row_sums(name)} {ours.read_row_sums(name)}"
 

@@ -26,7 +26,7 @@ Sums = List[int]  # objects, bytes, held, waste, records, objects_error, bytes_e
 
 
 def drop_order_settings(sentence: str) -> str:
-    """Remove top=, groups= and sort=: nearly equal estimates may sort differently."""
+    """Remove top= and sort=: nearly equal estimates may sort differently."""
     return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
 
 

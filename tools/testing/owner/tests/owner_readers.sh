@@ -65,21 +65,17 @@ ok "asks for more groups than there is memory for" run_reader_guest \
 	i=3; while [ \$i -lt 9 ]; do eval \"exec \$i<$debug/slab_owner_stacks/show_handles\"
 		i=\$((i + 1)); done; while [ \$i -gt 3 ]; do i=\$((i - 1)); eval \"exec \$i<&-\"; done
 	exec 3<>$debug/owner/query
-	echo 'group=stack.full,cache,comm,pid groups=1048576 top=1' >&3
-	cat <&3 2>&1; cat <&3; echo ===
-	groups=\$(dmesg | sed -n 's/.*: say groups=\\([0-9]*\\),.*/\\1/p')
-	echo \"group=stack.full,cache,comm,pid groups=\$groups top=1\" >&3; cat <&3; echo ===
-	echo 'group=func groups=1048576 top=1' >&3; cat <&3; echo ===
+	echo 'group=stack.full,cache,comm,pid top=1' >&3; cat <&3 2>&1; echo ===
+	echo 'group=func top=1' >&3; cat <&3; echo ===
 	dmesg | grep -c -i 'out of memory\\|oom'; true" --mem 128M
-split_output opened top refused smaller few killed
+split_output opened top folded few killed
 ok "files are opened in spite of signals" [ "$(grep -c "^opened after a signal" "$work/opened")" = 2 ]
 ok "owner/top shows what it read" file_has "$work/top" "KiB .*%"
 ok "... and not its own memory" file_lacks "$work/top" "open_top|owner_sum_slab_chains"
-ok "the reader is told how many groups it can ask for" \
-	file_has "$work/refused" "^no memory for more than [0-9]+ groups: say groups=[0-9]+, or select"
-ok "... after an error" file_has "$work/refused" "Cannot allocate memory|Out of memory"
-ok "... and they are answered" file_has "$work/smaller" "^total: groups "
-ok "... and few groups, however many are allowed" file_has "$work/few" "^total: groups "
+ok "the smallest groups are folded without memory for more" \
+	file_has "$work/folded" "^other: groups [1-9][0-9]{3}"
+ok "... and the answer says so" file_has "$work/folded" "^# other: the groups that were smallest"
+ok "... but not a few groups" file_lacks "$work/few" "other"
 ok "nobody was killed" equals "$(cat "$work/killed")" 0
 
 # An answer is charged to its reader, and freed when it has been read.
@@ -91,7 +87,7 @@ ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
 	mkdir /sys/fs/cgroup/reader
 	echo 0 >/sys/fs/cgroup/reader/cgroup.procs
 	exec 3<>$debug/owner/query
-	ask() { echo 'group=stack.full,cache,comm,pid groups=1048576 top=1000' >&3; }
+	ask() { echo 'group=stack.full,cache,comm,pid top=1000' >&3; }
 	charged() { echo \$((\$(cat /sys/fs/cgroup/reader/memory.current) / 1024)); }
 	charged; ask; dd bs=4096 count=1 <&3 >/dev/null 2>&1
 	charged; cat <&3 >/dev/null; charged; echo ===
