@@ -280,12 +280,10 @@ static void subtract_earlier_totals(struct owner_chain_totals *totals,
 		const struct owner_chain_total *then = &totals->since->total[i];
 		struct owner_chain_total *total = find_total(index, then->stack);
 
-		totals->evicted.groups += !total;
-		subtract_estimate(total ? &total->estimate : &totals->evicted.estimate,
-				  &then->estimate);
+		if (total)
+			subtract_estimate(&total->estimate, &then->estimate);
 		cond_resched();
 	}
-	totals->evicted.ageless = true;
 }
 
 static bool is_zero(const struct owner_estimate *e)
@@ -341,30 +339,15 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source so
 }
 
 /**
- * owner_release_chains() - drop the references of totals that are kept for long
- * @totals: the totals
- *
- * The depot may evict these chains from now on. Another chain gets one of their handles if it is
- * stored in memory that was reused a multiple of 2^STACK_DEPOT_EXTRA_BITS times meanwhile.
- */
-void owner_release_chains(struct owner_chain_totals *totals)
-{
-	unsigned int i;
-
-	for (i = 0; i < totals->count && !totals->unreferenced; i++) {
-		stack_depot_put(totals->total[i].stack);
-		cond_resched();
-	}
-	totals->unreferenced = true;
-}
-
-/**
  * owner_free_chain_totals() - free totals, and drop their references
  * @totals: the totals
  */
 void owner_free_chain_totals(struct owner_chain_totals *totals)
 {
-	owner_release_chains(totals);
+	while (totals->count) {
+		stack_depot_put(totals->total[--totals->count].stack);
+		cond_resched();
+	}
 	kvfree(totals->total);
 	*totals = (struct owner_chain_totals){};
 }

@@ -11,7 +11,7 @@
 
 #include "lang/lang.h"
 #include "owner.h"
-#include "sum.h"
+#include "sample.h"
 
 struct owner_source_ops;
 
@@ -55,23 +55,19 @@ struct owner_chain_total {
  * struct owner_chain_totals - what all call chains hold
  * @total: the chains that hold something, in the depot's order
  * @count: number of chains
- * @unreferenced: the chains have no references, and may have been evicted
- * @since: earlier totals to subtract, or NULL; to be set before the totals are collected
- * @evicted: with @since: the difference for chains that have been evicted since
+ * @since: earlier totals to subtract, or NULL; to be set before the totals are collected. Their
+ *	references keep the chains in the depot, so that each is found again
  *
  * A difference is stored as two's complement in the unsigned members of &struct owner_estimate.
  */
 struct owner_chain_totals {
 	struct owner_chain_total *total;
 	unsigned int count;
-	bool unreferenced;
 	const struct owner_chain_totals *since;
-	struct owner_sum evicted;
 };
 
 int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
 			 const struct owner_source_ops *uncounted);
-void owner_release_chains(struct owner_chain_totals *totals);
 void owner_free_chain_totals(struct owner_chain_totals *totals);
 
 /* Chains that a ranking has room for. */

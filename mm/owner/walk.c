@@ -151,10 +151,21 @@ static bool is_within(const void *start, size_t span, u64 address)
 	return (unsigned long)at - (unsigned long)kasan_reset_tag(start) < span;
 }
 
+/* Find a CPU's copy of a per-CPU area, from the address that the allocator gives its hook. */
+static const void *find_copy(const void *area, unsigned int cpu)
+{
+#ifdef CONFIG_SMP
+	return area + ((unsigned long)__per_cpu_start - (unsigned long)pcpu_base_addr +
+		       per_cpu_offset(cpu));
+#else
+	return area;
+#endif
+}
+
 /**
  * owner_object_has_address() - is an address inside an object?
  * @object: found by a cursor
- * @address: any number; of a per-CPU area, that of any CPU's copy, or of the area as it is printed
+ * @address: any number; of a per-CPU area, that of any CPU's copy
  *
  * Return: true if it is.
  */
@@ -164,13 +175,10 @@ bool owner_object_has_address(const struct owner_object *object, u64 address)
 
 	if (!object->address || address > ULONG_MAX)
 		return false;
-	if (is_within(object->address, object->span, address))
-		return true;
 	if (object->source != OWNER_SOURCE_PERCPU)
-		return false;
+		return is_within(object->address, object->span, address);
 	for_each_possible_cpu(cpu)
-		if (is_within(per_cpu_ptr((void __percpu *)(unsigned long)object->address, cpu),
-			      object->span, address))
+		if (is_within(find_copy(object->address, cpu), object->span, address))
 			return true;
 	return false;
 }

@@ -348,6 +348,7 @@ static bool read_opening_parens(struct parser *p, struct open_parens *parens,
 		not = false;
 	}
 	p->connectives[c - p->s->comparisons].negated = parens->negates;
+	c->excludes = parens->negates;
 	/* A ! directly before the comparison negates only this comparison. */
 	parens->negates ^= not;
 	return true;

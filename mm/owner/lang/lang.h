@@ -147,6 +147,9 @@ struct owner_group_field {
 #define OWNER_SAMPLE_BYTES_MAX		(64U << 20)
 #define OWNER_SAMPLE_OBJECTS_MAX	1048576U
 
+/* More than this is no amount of memory: the growth of a group can be below zero. */
+#define OWNER_HELD_MAX			(~0ULL >> 1)
+
 enum owner_operator {
 	OWNER_EQ,
 	OWNER_NE,
@@ -192,6 +195,7 @@ struct owner_comparison {
 	unsigned char first_value;	/* index in owner_sentence.values */
 	unsigned char nr_values;
 	unsigned char next[2];		/* index after a false [0], a true [1] comparison */
+	bool excludes;			/* an odd number of "!" applies to it */
 	/* The remaining members serve owner_lang_print() only. */
 	unsigned char nr_opening;	/* number of "(" before the comparison */
 	unsigned char nr_closing;	/* number of ")" after it */

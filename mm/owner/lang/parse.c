@@ -266,7 +266,7 @@ static bool read_sorts(struct parser *p)
 static bool read_min(struct parser *p)
 {
 	if (owner_lang_scan_number(p, &p->token, OWNER_TYPE_BYTES, &p->s->min_held) ||
-	    !p->s->min_held)
+	    !p->s->min_held || p->s->min_held > OWNER_HELD_MAX)
 		return owner_lang_fail(p, &p->token,
 				       "'min' is how many bytes a group holds at least, as 1M");
 	return owner_lang_next_token(p);

@@ -101,7 +101,6 @@ int owner_query_sum_groups(struct owner_query *query)
 	owner_free_chain_totals(&query->counted);
 	owner_query_sort_groups(query);
 	query->total = query->other;
-	owner_sum_join(&query->total, &query->evicted);
 	for (i = 0; i < query->nr_groups; i++) {
 		owner_sum_join(&query->total, &query->groups[i]->sum);
 		cond_resched();
@@ -124,5 +123,4 @@ void owner_query_reset(struct owner_query *query)
 	owner_objcg_put(query->objcg);
 	query->objcg = NULL;
 	query->total = (struct owner_sum){};
-	query->evicted = (struct owner_sum){};
 }

@@ -146,7 +146,7 @@ static int query_show(struct seq_file *m, void *v)
 		owner_query_show_head(m, query);
 	else if (reader->error_text)
 		seq_puts(m, reader->error_text);
-	else if (query->marked)
+	else if (query->marked && query->sentence.command == OWNER_MARK)
 		seq_puts(m, "# marked: to see what grows from now on, write since=mark group=stack.8 top=20\n");
 	else
 		seq_puts(m, "# write a sentence, then read: group=stack.8 top=20\n");

@@ -31,7 +31,7 @@ static u32 find_comparisons_with_addresses(const struct owner_sentence *s)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_comparisons; i++)
-		if (s->comparisons[i].field == OWNER_FIELD_ADDRESS)
+		if (s->comparisons[i].field == OWNER_FIELD_ADDRESS && !s->comparisons[i].excludes)
 			found |= BIT(i);
 	return found;
 }
@@ -46,7 +46,7 @@ static u32 find_comparisons_with_names(const struct owner_sentence *s)
 		const struct owner_comparison *c = &s->comparisons[i];
 		enum owner_type type = owner_field_types[c->field];
 
-		if (c->operator != OWNER_NE &&
+		if (c->operator != OWNER_NE && !c->excludes &&
 		    (type == OWNER_TYPE_WORD || type == OWNER_TYPE_WORDS))
 			found |= BIT(i);
 	}
@@ -152,8 +152,6 @@ static bool can_use_counters(const struct owner_query *query)
  */
 int owner_query_use_counters(struct owner_query *query)
 {
-	int error;
-
 	if (!can_use_counters(query))
 		return 0;
 	query->ops[0] = &owner_chain_source;
@@ -163,9 +161,7 @@ int owner_query_use_counters(struct owner_query *query)
 		return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, NULL);
 	query->nr_ops = 1;
 	query->counted.since = &query->mark;
-	error = owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, &owner_percpu_source);
-	query->evicted = query->counted.evicted;
-	return error;
+	return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, &owner_percpu_source);
 }
 
 /**
@@ -183,7 +179,6 @@ int owner_query_set_mark(struct owner_query *query)
 		owner_free_chain_totals(&mark);
 		return error;
 	}
-	owner_release_chains(&mark);
 	owner_free_chain_totals(&query->mark);
 	query->mark = mark;
 	query->mark_ns = local_clock();
@@ -199,10 +194,8 @@ static int find_object_at_addresses(struct owner_query *query)
 
 	while (!found && query->next_address < query->nr_addresses) {
 		u64 address = query->addresses[query->next_address++];
-		const char *no_object = cursor->ops->seek(cursor, address);
 
-		if (!query->no_object)
-			query->no_object = no_object;
+		query->no_object = cursor->ops->seek(cursor, address);
 		found = owner_cursor_next(cursor, &query->object);
 	}
 	return found;

@@ -2,7 +2,7 @@
 /*
  * The groups of a query.
  *
- * The memory of the groups and their table is bounded. When they need more, the smaller half of
+ * The memory of the groups and their table is bounded. When they need more, the last half of
  * the groups is folded into one sum, query->other. If more objects of a folded group are found, a
  * new group is made, which lacks what was folded: totals are exact, and the answer says that groups
  * were folded.
@@ -223,7 +223,7 @@ static void select_groups(struct owner_query *query, unsigned int wanted)
 	}
 }
 
-/* Fold the smaller half of the groups. */
+/* Fold the half of the groups that is last in the order of the answer. */
 static void fold_groups(struct owner_query *query)
 {
 	unsigned int kept = query->nr_groups / 2;

@@ -58,7 +58,7 @@ static const char *refuse_fields(const struct owner_query *query, unsigned int m
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
 	if (mask & BIT(OWNER_FIELD_ADDRESS) && !kallsyms_show_value(current_cred()))
-		return "addresses are hidden: 'address' needs kernel.kptr_restrict=0 or 1";
+		return "addresses are hidden: 'address' needs CAP_SYSLOG, kernel.kptr_restrict < 2";
 	if (mask & BIT(OWNER_FIELD_UFUNC))
 		return "the kernel knows no functions of programs: ask ownertop for 'ufunc'";
 	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))

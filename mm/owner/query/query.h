@@ -95,10 +95,9 @@ struct owner_query_group {
  * @next_address: index of the one to look for next in the current source
  * @no_object: why there is no object at the only address, NULL if it is not known
  * @counted: what owner_chain_source finds, if the sentence can be answered from counters
- * @mark: what call chains held when "mark" was written, without references
+ * @mark: what call chains held when "mark" was written
  * @marked: "mark" was written
  * @mark_ns: when, as the clock of pages
- * @evicted: growth, below zero, of chains that were evicted since the mark
  * @cursor: holds the object that was found last until the next is asked for
  * @object: the object that was found last
  * @task: its task, to which @fields points
@@ -142,7 +141,6 @@ struct owner_query {
 	struct owner_chain_totals mark;
 	bool marked;
 	u64 mark_ns;
-	struct owner_sum evicted;
 	struct owner_cursor cursor;
 
 	struct owner_object object;

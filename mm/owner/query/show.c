@@ -10,6 +10,7 @@
 #include "../escape.h"
 #include "../page/page.h"
 #include "../record.h"
+#include "../slab/records.h"
 #include "../slab/show.h"
 #include "query.h"
 
@@ -193,22 +194,39 @@ static void show_age(struct seq_file *m, const char *name, u64 age)
 		   age % NSEC_PER_SEC / NSEC_PER_MSEC);
 }
 
-static void show_sum(struct seq_file *m, const struct owner_sum *sum, enum owner_format format)
+/* Print the standard errors as the last columns of a row. Those of growth are not known. */
+static void show_errors(struct seq_file *m, const struct owner_sum *sum, bool growth)
+{
+	if (growth)
+		seq_puts(m, "-\t-");
+	else
+		seq_printf(m, "%llu\t%llu", owner_estimate_objects_error(&sum->estimate),
+			   owner_estimate_bytes_error(&sum->estimate));
+}
+
+/* Round to the nearest object, so that sums over rows are right on average. */
+static u64 round_objects(const struct owner_estimate *e)
+{
+	return e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
+}
+
+static void show_sum_columns(struct seq_file *m, const struct owner_sum *sum, bool growth)
 {
 	const struct owner_estimate *e = &sum->estimate;
-	/* Round to the nearest object, so that sums over rows are right on average. */
-	u64 objects = e->objects + (e->fraction >> (OWNER_WEIGHT_SHIFT - 1));
 
-	if (format == OWNER_FORMAT_TSV) {
-		seq_printf(m, "%llu\t%lld\t%lld\t%lld\t%lld\t", sum->groups, objects,
-			   e->bytes, e->held, e->held - e->bytes);
-		show_age_ns(m, sum, sum->oldest);
-		show_age_ns(m, sum, sum->youngest);
-		seq_printf(m, "%lld\t%llu\t%llu", e->records, owner_estimate_objects_error(e),
-			   owner_estimate_bytes_error(e));
-		return;
-	}
-	seq_printf(m, "objects %lld, bytes %lld, held %lld, waste %lld", objects,
+	seq_printf(m, "%llu\t%lld\t%lld\t%lld\t%lld\t", sum->groups, round_objects(e),
+		   e->bytes, e->held, e->held - e->bytes);
+	show_age_ns(m, sum, sum->oldest);
+	show_age_ns(m, sum, sum->youngest);
+	seq_printf(m, "%lld\t", e->records);
+	show_errors(m, sum, growth);
+}
+
+static void show_sum_text(struct seq_file *m, const struct owner_sum *sum)
+{
+	const struct owner_estimate *e = &sum->estimate;
+
+	seq_printf(m, "objects %lld, bytes %lld, held %lld, waste %lld", round_objects(e),
 		   e->bytes, e->held, e->held - e->bytes);
 	if (!sum->ageless) {
 		show_age(m, "oldest", sum->oldest);
@@ -228,7 +246,7 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 	unsigned int i;
 
 	seq_puts(m, "group\t");
-	show_sum(m, &group->sum, s->format);
+	show_sum_columns(m, &group->sum, s->since_mark);
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
@@ -262,7 +280,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 	const struct owner_group_field *by_stack = NULL;
 	unsigned int i;
 
-	show_sum(m, &group->sum, s->format);
+	show_sum_text(m, &group->sum);
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
@@ -310,12 +328,12 @@ static void show_sum_row(struct seq_file *m, const struct owner_sentence *s, con
 		if (!sum->groups && strcmp(name, "total"))
 			return;
 		seq_printf(m, "%s: groups %llu, ", name, sum->groups);
-		show_sum(m, sum, s->format);
+		show_sum_text(m, sum);
 		seq_putc(m, '\n');
 		return;
 	}
 	seq_printf(m, "%s\t", name);
-	show_sum(m, sum, s->format);
+	show_sum_columns(m, sum, s->since_mark);
 	for (i = 0; i < s->nr_group_by; i++)
 		seq_puts(m, s->group_by[i].field == OWNER_FIELD_STACK &&
 			 s->mode == OWNER_MODE_STACK_HANDLE ? "\t-\t-" : "\t-");
@@ -334,11 +352,9 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	}
 	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
 	show_sum_row(m, s, "other", &query->other);
-	if (query->evicted.groups)
-		show_sum_row(m, s, "evicted", &query->evicted);
 	show_sum_row(m, s, "total", &query->total);
 	if (query->other.groups)
-		seq_puts(m, "# other: the groups that were smallest when memory for groups was used up; some objects may be of groups above\n");
+		seq_puts(m, "# other: the groups that were last in this order when memory for groups was used up; some objects may be of groups above\n");
 }
 
 static void show_number(struct seq_file *m, const struct owner_field_values *fields,
@@ -440,7 +456,7 @@ static void show_object_totals(struct seq_file *m, const struct owner_query *que
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		seq_puts(m, "# ");
 	seq_puts(m, "total: ");
-	show_sum(m, &query->total, OWNER_FORMAT_TEXT);
+	show_sum_text(m, &query->total);
 	seq_putc(m, '\n');
 }
 
@@ -518,7 +534,8 @@ static void show_no_object(struct seq_file *m, const struct owner_query *query,
 			   const struct owner_comparison *c)
 {
 	if (c->field == OWNER_FIELD_ADDRESS && query->nr_addresses == 1)
-		seq_printf(m, " (%s)", query->no_object ?: "free, or not tracked");
+		seq_printf(m, " (%s)",
+			   query->no_object ?: "free, not tracked, or between two objects");
 }
 
 /* Print the comparisons that held for no object: the names in them may be wrong. */
@@ -532,7 +549,8 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 	for (i = 0; i < s->nr_comparisons; i++) {
 		if (!(query->unmatched & query->compared & BIT(i)))
 			continue;
-		seq_puts(m, "# nothing matched ");
+		seq_puts(m, s->since_mark ? "# nothing grew or shrank that matched " :
+					    "# nothing matched ");
 		room = seq_get_buf(m, &buf);
 		length = owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
 		seq_commit(m, length < room ? length : -1);
@@ -541,15 +559,16 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 	}
 }
 
-/* Say over which time memory grew, and why a row can have no chain. */
+/* Say of what and over which time this is the growth. */
 static void show_growth(struct seq_file *m, const struct owner_query *query)
 {
-	u64 ms = (query->now_ns - query->mark_ns) / NSEC_PER_MSEC;
+	/* The mark may have been set by a CPU whose clock is ahead. */
+	u64 ms = (query->now_ns - min(query->now_ns, query->mark_ns)) / NSEC_PER_MSEC;
 
-	seq_printf(m, "# growth: held now, less what was held at the mark %llu.%03llu s ago\n",
+	seq_printf(m, "# growth of slab objects and per-CPU areas: held now, less what was held at the mark %llu.%03llu s ago\n",
 		   ms / MSEC_PER_SEC, ms % MSEC_PER_SEC);
-	if (query->evicted.groups)
-		seq_puts(m, "# evicted: chains that held memory at the mark, and were replaced in the depot\n");
+	if (owner_read_samples())
+		seq_puts(m, "# estimated from samples, with an error that is not known\n");
 }
 
 /**

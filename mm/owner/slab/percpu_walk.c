@@ -55,7 +55,7 @@ static void fill_object(struct owner_object *object, const struct owner_percpu_r
 	/* There is no one page: each CPU has its own. */
 	object->pfn = 0;
 	object->address = record->area;
-	object->span = record->size;
+	object->span = record->size / num_possible_cpus();
 	object->size = record->size;
 	object->owner = *owner;
 }

@@ -313,7 +313,7 @@ static const char *seek_slab(struct owner_cursor *cursor, u64 address)
 		return "no address that slabs have";
 	head = compound_head(page);
 	if (!PageSlab(head))
-		return "not in a slab";
+		return "not in a slab: of pages ask with source=page";
 	pfn = page_to_pfn(head);
 	cursor->pos = encode_pos(&(struct slab_pos){ .pfn = max(pfn, searched) });
 	cursor->end = max(pfn + 1, searched);

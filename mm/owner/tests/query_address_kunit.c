@@ -65,7 +65,7 @@ static void expect_object_at(struct kunit *test, const void *address, const void
 
 static void expect_nothing_at(struct kunit *test, u64 address, const char *why)
 {
-	char line[80];
+	char line[128];
 
 	snprintf(line, sizeof(line), "# nothing matched address == 0x%llx (%s)\n", address, why);
 	KUNIT_EXPECT_EQ_MSG(test, ask_for_objects(test, "if address == %#llx", address), 0,
@@ -141,7 +141,7 @@ static void test_no_object(struct kunit *test)
 
 	if (page)
 		expect_nothing_at(test, (unsigned long)kasan_reset_tag(page_address(page)),
-				  "not in a slab");
+				  "not in a slab: of pages ask with source=page");
 	if (mapped)
 		expect_nothing_at(test, (unsigned long)kasan_reset_tag(mapped),
 				  "no address that slabs have");
@@ -152,7 +152,7 @@ static void test_no_object(struct kunit *test)
 	/* The others keep the slab. */
 	kmem_cache_free(cache, objects[3]);
 	objects[3] = NULL;
-	expect_nothing_at(test, freed, "free, or not tracked");
+	expect_nothing_at(test, freed, "free, not tracked, or between two objects");
 	if (page)
 		__free_page(page);
 	vfree(mapped);
@@ -170,19 +170,30 @@ static void test_any_address(struct kunit *test)
 		KUNIT_EXPECT_LE(test, ask_for_objects(test, "if address == %llu", 1ULL << i), 1);
 }
 
-static void test_percpu(struct kunit *test)
+static noinline u64 __percpu *plant_area(void)
 {
 	u64 __percpu *area = alloc_percpu(u64);
+
+	barrier();
+	return area;
+}
+
+static void test_percpu(struct kunit *test)
+{
+	static const char of_area[] = "if address == %#lx && func == plant_area";
+	u64 __percpu *area = plant_area();
 	unsigned int cpu;
 
 	KUNIT_ASSERT_NOT_NULL(test, (__force void *)area);
 	for_each_possible_cpu(cpu) {
-		void *copy = per_cpu_ptr(area, cpu);
+		unsigned long copy = (unsigned long)per_cpu_ptr(area, cpu);
 
-		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "if address == %#lx",
-						      (unsigned long)copy + 7), 1);
+		KUNIT_EXPECT_EQ(test, 1, ask_for_objects(test, "if address == %#lx", copy + 7));
 		KUNIT_EXPECT_EQ(test, query->object.source, OWNER_SOURCE_PERCPU);
-		KUNIT_EXPECT_EQ(test, query->object.size, sizeof(u64));
+		KUNIT_EXPECT_EQ(test, query->object.size, sizeof(u64) * num_possible_cpus());
+		KUNIT_EXPECT_EQ(test, 1, ask_for_objects(test, of_area, copy));
+		/* The memory behind it is not the area's. */
+		KUNIT_EXPECT_EQ(test, 0, ask_for_objects(test, of_area, copy + 8));
 	}
 	free_percpu(area);
 }

@@ -25,7 +25,7 @@ static bool compares_names(const struct owner_comparison *c)
 	enum owner_type type = owner_field_types[c->field];
 
 	return (type == OWNER_TYPE_WORD || type == OWNER_TYPE_WORDS) && c->operator != OWNER_NE &&
-	       !c->negated && c->field != OWNER_FIELD_GFP;
+	       !c->excludes && c->field != OWNER_FIELD_GFP;
 }
 
 static bool field_is_of_chain(enum owner_field field)

@@ -95,6 +95,8 @@ static const char *parse_column_head(struct answer_columns *c, struct text_slice
 	bool in_sums;
 
 	c->n = 0;
+	c->growth = c->sentence_has_mark;
+	c->sentence_has_mark = false;
 	c->groups = memmem(line.s, line.len, "\tyoungest_ns", 12);
 	in_sums = c->groups;
 	while (line.len) {
@@ -404,9 +406,12 @@ static const char *parse_answer_line(struct input_reading *r, struct text_slice 
 
 	if (is_kernel_answer_column_head(line))
 		return parse_column_head(&r->columns, line);
-	if (TEXT_STARTS(line, "#") && memmem(line.s, line.len, " since=mark", 11))
-		r->columns.growth = true;
-	return TEXT_STARTS(line, "#") ? NULL : parse_row(r, clear_row(&row), line);
+	if (!TEXT_STARTS(line, "#"))
+		return parse_row(r, clear_row(&row), line);
+	/* The sentence stands above the generation and the names of the columns. */
+	if (!TEXT_STARTS(line, "# generation "))
+		r->columns.sentence_has_mark = memmem(line.s, line.len, " since=mark", 11);
+	return NULL;
 }
 
 static void read_answer(struct input_reading *r)

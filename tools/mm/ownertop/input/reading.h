@@ -25,6 +25,7 @@ struct answer_columns {
 	int v[COLUMNS_MAX];
 	u32 n;
 	bool groups;		/* the rows are groups, not objects */
+	bool sentence_has_mark;	/* the sentence that was read last has since=mark */
 	bool growth;		/* the rows are differences to a mark */
 };
 

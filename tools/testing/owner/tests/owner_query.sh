@@ -302,7 +302,7 @@ ok "after a mark it says how to go on" file_has "$work/marked" "^# marked: "
 ok "exactly what the planter planted and freed" equals "$(list_growth)" "$(list_planted_growth)"
 ok "... with chains that shrank" file_has "$work/growth" "	-37	"
 ok "what comes and goes is no growth" equals "$(cat "$work/none")" 0
-ok "the answer says since when" file_has "$work/module" "^# growth: held now, less what was held at the mark [0-9]+\.[0-9]{3} s ago"
+ok "the answer says since when" file_has "$work/module" "^# growth of slab objects and per-CPU areas: .* at the mark [0-9]+\.[0-9]{3} s ago"
 # truth_sizes() has 24 objects of each size. All objects of owner_truth are 10 s older than those of
 # owner_leak; buckets of 8 s have room for a guest that is slow between the last two commands.
 # shellcheck disable=SC2016 # for the guest's shell
