@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Evictable records of the stack depot: initialization, lookup by hash, and
- * saving. See evict.h.
+ * saving. evict_pool.c evicts them. See evict.h.
  */
 
 #define pr_fmt(fmt) "stackdepot: " fmt

@@ -121,7 +121,7 @@ unsigned long stack_depot_recover_ip(unsigned long slot)
 
 #ifdef CONFIG_STACKDEPOT_WALK_FP
 
-/* Documented in <linux/stackdepot/walk.h>. */
+/* With ORC, arch/x86/kernel/stackdepot_orc.c has it, and documents it. */
 unsigned int stack_depot_walk_steps(unsigned long *frames, unsigned int depth, bool skip,
 				    struct stack_depot_caller caller)
 {
@@ -303,7 +303,7 @@ struct compared_chain {
 
 static DEFINE_PER_CPU(struct compared_chain, compared_chains);
 
-/* Does the fast walk lead this CPU to another chain than @handle? To none is right. */
+/* Does the fast walk lead this CPU to another chain than @handle? It may lead to none. */
 static bool finds_other_chain(depot_stack_handle_t handle, unsigned int depth, depot_flags_t flags,
 			      struct stack_depot_caller caller)
 {

@@ -11,7 +11,8 @@
  * values.c	field values of an object, for the sentence's comparisons
  * memo.c	what the walk's memo has to know of a sentence
  * address.c	which addresses does the expression require?
- * find.c	finds the objects that the expression holds for
+ * find.c	finds the objects that the expression holds for, or call chains by their counters;
+ *		sets a mark
  * groups.c	the table of groups
  * answer.c	sums up all groups
  * show.c	prints groups, objects and totals, as text or as rows
