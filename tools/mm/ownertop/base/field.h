@@ -3,6 +3,8 @@
 #ifndef OWNERTOP_FIELD_H
 #define OWNERTOP_FIELD_H
 
+#include <stdio.h>
+
 #include "lang/lang.h"
 
 /* Fields to group by. --group allows more of them than group= in a sentence. */
@@ -37,6 +39,17 @@ static inline const struct owner_group_field *field_find(const struct group_list
 		if (list->v[i].field == field)
 			return &list->v[i];
 	return NULL;
+}
+
+/* Format a number as groups show it. A pid in a dump can be negative. */
+static inline const char *field_format_number(const struct owner_group_field *by, long long number,
+					      char *buf, size_t size)
+{
+	if (number < 0)
+		snprintf(buf, size, "%lld", number);
+	else
+		owner_lang_print_group_number(by, number, buf, size);
+	return buf;
 }
 
 static inline bool field_is_listed(const struct group_list *list, enum owner_field field)

@@ -309,9 +309,8 @@ s64 model_get_number(const struct model *m, const struct group *g, enum owner_fi
 const char *model_format_number(char buf[HUMAN_LEN], const struct model *m, const struct group *g,
 				enum owner_field field)
 {
-	owner_lang_print_group_number(field_find(&m->select->group, field),
-				      model_get_number(m, g, field), buf, HUMAN_LEN);
-	return buf;
+	return field_format_number(field_find(&m->select->group, field),
+				   model_get_number(m, g, field), buf, HUMAN_LEN);
 }
 
 struct text_slice model_get_name(const struct model *m, const struct group *g,

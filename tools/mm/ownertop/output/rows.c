@@ -331,9 +331,8 @@ static const char *format_cell(char buf[HUMAN_LEN], const struct cell *cell)
 		return buf;
 	case CELL_NUMBER:
 		if (cell->by)
-			owner_lang_print_group_number(cell->by, cell->integer, buf, HUMAN_LEN);
-		else
-			snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
+			return field_format_number(cell->by, cell->integer, buf, HUMAN_LEN);
+		snprintf(buf, HUMAN_LEN, "%lld", cell->integer);
 		return buf;
 	case CELL_SHARE:
 		return human_format_percent(buf, cell->part, cell->total);

@@ -55,8 +55,6 @@ static void check_groups_add_up(const struct report *r)
 	struct sum sum = r->not_shown;
 	u32 i;
 
-	sum_add(&sum, &r->other);
-
 	for (i = 0; i < r->shown; i++) {
 		struct group g = report_get_group(r, i);
 

@@ -17,8 +17,15 @@ TYPES = {"inuse_space": "bytes", "inuse_objects": None, "held_space": "held"}
 SECOND = 10**9
 MINUTE = 60 * SECOND
 SAMPLE = re.compile(r"^ +(\d+) +(\d+) +(\d+): [\d ]*\n"
-                    r" +(?:cache:\[(.*)\] )?comm:\[(.*)\] pid:\[(.*)\]\n"
-                    r" +age:\[(\d+)(?: seconds)?\]$", re.M)
+                    r" +age:\[(\w+)\] (?:cache:\[(.*)\] )?comm:\[(.*)\] pid:\[(.*)\]$", re.M)
+UNITS = (("d", 1440 * MINUTE), ("h", 60 * MINUTE), ("m", MINUTE))
+
+
+def format_age(age):
+    """Format a bucket of whole minutes as the language prints times."""
+    if not age:
+        return "0ns"
+    return next(f"{age // factor}{unit}" for unit, factor in UNITS if age % factor == 0)
 
 
 class Checker:
@@ -75,16 +82,15 @@ class Checker:
         newest = max(rec["ts"] for rec in recs)
         for rec in recs:
             groups[rec["stack"], rec["cache"], rec["comm"], rec["pid"],
-                   rec["ts"] // MINUTE].append(rec)
+                   (newest - rec["ts"]) // MINUTE * MINUTE].append(rec)
         want = collections.Counter()
-        for (_, cache, comm, pid, _), found in groups.items():
+        for (_, cache, comm, pid, age), found in groups.items():
             sums = (len(found), sum(r["bytes"] for r in found), sum(r["held"] for r in found))
-            age = (newest - min(r["ts"] for r in found)) // SECOND
-            want[sums, cache, comm, str(pid), str(age)] += 1
+            want[sums, cache, comm, str(pid), format_age(age)] += 1
 
         got = collections.Counter()
         for match in SAMPLE.finditer(self.run_pprof("-raw")):
-            *sums, cache, comm, pid, age = match.groups()
+            *sums, age, cache, comm, pid = match.groups()
             got[tuple(map(int, sums)), cache or "", comm, pid, age] += 1
         self.expect_equal("samples", want, got)
 
@@ -119,7 +125,7 @@ def main():
         for sample in ("page.txt", "slab.txt"):
             oracle.make_dump(dump, sample, "--records", "2000", "--chains", "100",
                              "--spacing", str(2 * SECOND))
-            check.write_profile("-g", "stack,cache,comm,pid,age", dump)
+            check.write_profile("-g", "stack,cache,comm,pid,age.1m", dump)
             for kind in TYPES:
                 check.check_top(dump, kind)
             check.check_samples(dump)

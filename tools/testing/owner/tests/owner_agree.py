@@ -177,6 +177,9 @@ def find_documented_queries() -> Iterator[str]:
     """The queries of the documentation, with format=tsv and about planted objects."""
     for question in re.findall(r"^\t# query\n\t(.*)$", TEXT.read_text(encoding="utf-8"), re.M):
         settings, _, expression = question.partition(" if ")
+        # A dump has no addresses, and ownertop adds up all objects, not the first ones.
+        if "address" in question or ("top=" in settings and "group=" not in settings):
+            continue
         if "format=" not in settings:
             settings += " format=tsv"
         yield restrict_query_to_test_modules(settings, expression)
