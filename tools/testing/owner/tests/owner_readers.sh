@@ -72,9 +72,9 @@ split_output opened top folded few killed
 ok "files are opened in spite of signals" [ "$(grep -c "^opened after a signal" "$work/opened")" = 2 ]
 ok "owner/top shows what it read" file_has "$work/top" "KiB .*%"
 ok "... and not its own memory" file_lacks "$work/top" "open_top|owner_sum_slab_chains"
-ok "the smallest groups are folded without memory for more" \
+ok "the last groups are folded without memory for more" \
 	file_has "$work/folded" "^other: groups [1-9][0-9]{3}"
-ok "... and the answer says so" file_has "$work/folded" "^# other: the groups that were smallest"
+ok "... and the answer says so" file_has "$work/folded" "^# other: the groups that were last"
 ok "... but not a few groups" file_lacks "$work/few" "other"
 ok "nobody was killed" equals "$(cat "$work/killed")" 0
 
