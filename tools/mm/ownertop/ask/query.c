@@ -171,7 +171,7 @@ bool query_groups(struct answer *a, const struct options *o)
 	read_records_from_fd(fd, QUERY, &a->model.sink, &health);
 	if (health_is_complete(&health))
 		return true;
-	/* The answer is incomplete: the kernel has no memory for all groups, or a signal arrived. */
+	/* The answer is incomplete: there is no memory for all groups, or a signal arrived. */
 	model_free(&a->model);
 	return false;
 }
