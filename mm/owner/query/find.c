@@ -25,29 +25,17 @@ void owner_query_set_now(struct owner_query *query)
 	query->now_ns = local_clock();
 }
 
-static u32 find_comparisons_with_addresses(const struct owner_sentence *s)
-{
-	u32 found = 0;
-	unsigned int i;
-
-	for (i = 0; i < s->nr_comparisons; i++)
-		if (s->comparisons[i].field == OWNER_FIELD_ADDRESS && !s->comparisons[i].excludes)
-			found |= BIT(i);
-	return found;
-}
-
-/* Find the comparisons with names: a name can be one that no object has. */
-static u32 find_comparisons_with_names(const struct owner_sentence *s)
+/* Find the comparisons of some types whose value can be one that no object has. */
+static u32 find_comparisons(const struct owner_sentence *s, unsigned int types)
 {
 	u32 found = 0;
 	unsigned int i;
 
 	for (i = 0; i < s->nr_comparisons; i++) {
 		const struct owner_comparison *c = &s->comparisons[i];
-		enum owner_type type = owner_field_types[c->field];
 
 		if (c->operator != OWNER_NE && !c->excludes &&
-		    (type == OWNER_TYPE_WORD || type == OWNER_TYPE_WORDS))
+		    types & BIT(owner_field_types[c->field]))
 			found |= BIT(i);
 	}
 	return found;
@@ -103,8 +91,10 @@ void owner_query_rewind(struct owner_query *query)
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};
 	/* An address can be that of no object at all. */
-	query->compared = find_comparisons_with_addresses(&query->sentence);
-	query->unmatched = query->compared | find_comparisons_with_names(&query->sentence);
+	query->compared = find_comparisons(&query->sentence, BIT(OWNER_TYPE_ADDRESS));
+	query->unmatched = query->compared |
+			   find_comparisons(&query->sentence,
+					    BIT(OWNER_TYPE_WORD) | BIT(OWNER_TYPE_WORDS));
 	owner_query_collect_addresses(query);
 }
 

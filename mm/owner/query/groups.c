@@ -133,14 +133,15 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	const struct owner_query_group *x = *(const struct owner_query_group **)a;
 	const struct owner_query_group *y = *(const struct owner_query_group **)b;
 	const struct owner_sentence *s = sentence;
+	bool enough = holds_enough(x, s);
 	unsigned int i;
 
 	/* There can be a million groups. A task that is killed needs no order. */
 	cond_resched();
 	if (fatal_signal_pending(current))
 		return 0;
-	if (holds_enough(x, s) != holds_enough(y, s))
-		return holds_enough(x, s) ? -1 : 1;
+	if (enough != holds_enough(y, s))
+		return enough ? -1 : 1;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
 		s64 left = get_sum_sort_value(&x->sum, sort);

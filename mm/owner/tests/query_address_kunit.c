@@ -149,7 +149,7 @@ static void test_no_object(struct kunit *test)
 	expect_nothing_at(test, 4096, "no address that slabs have");
 	expect_nothing_at(test, U64_MAX, "no address that slabs have");
 	expect_nothing_at(test, 1ULL << 63, "no address that slabs have");
-	/* The others keep the slab. */
+	/* The slab stays: its other objects are not freed. */
 	kmem_cache_free(cache, objects[3]);
 	objects[3] = NULL;
 	expect_nothing_at(test, freed, "free, not tracked, or between two objects");

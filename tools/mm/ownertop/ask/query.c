@@ -77,9 +77,9 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
 						1U << OWNER_FIELD_MODULE;
 	/*
-	 * The model makes the buckets of sizes, which the kernel groups by exactly, but it groups
-	 * no times exactly. Fields that only pages have are read from page_owner, as the kernel
-	 * refuses to group slab objects by gfp.
+	 * The kernel groups by exact sizes, and the model makes buckets of them. The kernel does
+	 * not group by exact times. Fields that only pages have are read from page_owner, as the
+	 * kernel refuses to group slab objects by gfp.
 	 */
 	const unsigned int unsupported = 1U << OWNER_FIELD_AGE | 1U << OWNER_FIELD_TS |
 					 1U << OWNER_FIELD_GFP | 1U << OWNER_FIELD_ORDER;
