@@ -129,16 +129,25 @@ ok "a row each, and none has a weight" \
 	equals "$(awk -F '\t' '$1 == "row" { while ($++i != "weight" && i < NF) continue; weight = i }
 		$1 == "object" && $weight == "-" { rows++ } END { print rows }' "$work/rows")" \
 	"$(grep -c ' allocated via ' "$work/pieces.only")"
+# The last line says that names may be wrong, if a module came or went.
+show_end() { grep -v '^# generation ' "$1" | tail -n 2; }
 for some in pieces rows; do
 	ok "top= ends a list of objects, in $some" \
-		equals "$(grep -c ' allocated via \|^object' "$work/some_$some") $(tail -n 2 "$work/some_$some")" \
+		equals "$(grep -c ' allocated via \|^object' "$work/some_$some") $(show_end "$work/some_$some")" \
 		"7 $(grep '^\(# \)*total: objects 7, ' "$work/some_$some")
 # ended at top=7: the total is of the objects above, there may be more"
 done
 extract_records some_pieces
+extract_records all_pieces
+# Frames in freed init text get the names of a module that is loaded there: leave out frames.
+if [ -n "$passing" ]; then
+	for records in pieces some_pieces all_pieces; do
+		grep ' allocated via ' "$work/$records.only" >"$work/$records.heads"
+		mv "$work/$records.heads" "$work/$records.only"
+	done
+fi
 ok "these are the first of all" \
 	cmp -n "$(stat -c %s "$work/some_pieces.only")" "$work/some_pieces.only" "$work/pieces.only"
-extract_records all_pieces
 ok "a top= beyond the last object leaves none out" \
 	cmp "$work/all_pieces.only" "$work/pieces.only"
 ok "... and does not end the list" equals "$(grep -c '^# ended' "$work/all_pieces")" 0

@@ -145,7 +145,9 @@ test_chains()
 	ok "no object is lost by cutting chains" equals "$(count_objects first)" "$(count_objects user)"
 	ok "the binary selects" equals "$(count_objects named)" 18
 	ok "or excludes" equals "$(count_objects others)" $(($(count_objects user) - 18))
-	ok "rows have the chain" equals "$(show_part rows | awk -F'\t' '$1 == "object" { n[$NF]++ }
+	ok "rows have the chain" equals "$(show_part rows | awk -F'\t' '
+		$1 == "row" { while ($++i != "user" && i < NF) continue; user = i }
+		$1 == "object" { n[$user]++ }
 		END { for (c in n) print n[c], c }' | sort)" "$(show_part user | awk -F'\t' '
 		$1 == "group" { print $3, $NF }' | sort)"
 	ok "single objects have it as lines" lines_agree text
