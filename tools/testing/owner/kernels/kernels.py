@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build kernels: kernels.py [--missing] NAME..., or kernels.py --make NAME WORD...
 
-The names are x86_64 um page frame-pointers debug rt kmsan arm64 arm64-64k arm64-scs
+The names are x86_64 um page frame-pointers debug rt latency kmsan arm64 arm64-64k arm64-scs
 kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
 um-profiling um-without-rules um-without-page um-without-report debian debian-vanilla.
 --missing skips kernels that have an image. --make runs make with the words and the variables
@@ -63,6 +63,7 @@ KERNELS = {
                                     "frame-pointers"]),
     "debug": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "debug"]),
     "rt": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "rt"]),
+    "latency": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "rt", "latency"]),
     "kmsan": KernelRecipe(["base", "x86_64", "owner", "user", "stackmap", "kmsan"],
                           compiler="clang"),
     "arm64": KernelRecipe(["base", "arm64", "owner", "user", "stackmap"], arch="arm64",
