@@ -311,7 +311,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 /**
  * owner_collect_chains() - find what each call chain holds
  * @totals: zeroed, but for @since; free them by owner_free_chain_totals(), after an error, too
- * @source: OWNER_SOURCE_SLAB or OWNER_SOURCE_PAGE, of which chains have counters
+ * @kind: OWNER_KIND_SLAB or OWNER_KIND_PAGE, of which chains have counters
  * @uncounted: a source of objects to add, of which chains have no counters: &owner_percpu_source;
  *	or NULL
  *
@@ -319,7 +319,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
-int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
+int owner_collect_chains(struct owner_chain_totals *totals, enum owner_kind kind,
 			 const struct owner_source_ops *uncounted)
 {
 	struct chain_index index = {};
@@ -328,7 +328,7 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source so
 	error = list_chains(totals) ?: make_index(&index, totals);
 	if (error)
 		return error;
-	count_chains(totals, &index, source == OWNER_SOURCE_PAGE);
+	count_chains(totals, &index, kind == OWNER_KIND_PAGE);
 	if (IS_ENABLED(CONFIG_SLAB_OWNER) && uncounted)
 		error = add_objects(&index, uncounted);
 	if (!error && totals->since)

@@ -66,7 +66,7 @@ struct owner_chain_totals {
 	const struct owner_chain_totals *since;
 };
 
-int owner_collect_chains(struct owner_chain_totals *totals, enum owner_source source,
+int owner_collect_chains(struct owner_chain_totals *totals, enum owner_kind kind,
 			 const struct owner_source_ops *uncounted);
 void owner_free_chain_totals(struct owner_chain_totals *totals);
 

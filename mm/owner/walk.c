@@ -175,7 +175,7 @@ bool owner_object_has_address(const struct owner_object *object, u64 address)
 
 	if (!object->address || address > ULONG_MAX)
 		return false;
-	if (object->source != OWNER_SOURCE_PERCPU)
+	if (object->kind != OWNER_KIND_PERCPU)
 		return is_within(object->address, object->span, address);
 	for_each_possible_cpu(cpu)
 		if (is_within(find_copy(object->address, cpu), object->span, address))
@@ -194,7 +194,7 @@ static int next_chain(struct owner_cursor *cursor, struct owner_object *object)
 		return 0;
 	cursor->found_pos = cursor->pos++;
 	*object = (struct owner_object){
-		.source = OWNER_SOURCE_SLAB,
+		.kind = OWNER_KIND_SLAB,
 		.owner.stack = total->stack,
 		.counted = total->estimate,
 	};

@@ -32,7 +32,7 @@ struct page;
 
 /**
  * struct owner_object - an object that a cursor has found
- * @source: the kind of object
+ * @kind: slab object, pages or per-CPU area
  * @slab_cache: the cache of a slab object; after owner_cursor_end() it can only be
  *	compared
  * @cache: the cache's name, NULL if there is none; valid until owner_cursor_end()
@@ -44,14 +44,14 @@ struct page;
  * @pfn: first page frame of the slab or of the pages, 0 for a per-CPU area
  * @address: of the object, NULL if the kernel has no mapping of the pages
  * @owner: the record; of pages and chains only the chain's handle is set
- * @pages: the record of OWNER_SOURCE_PAGE
+ * @pages: the record of OWNER_KIND_PAGE
  * @counted: of owner_chain_source: what the chain holds
  *
  * The handles stay valid until the cursor moves on or ends: see @ref of
  * struct owner_cursor.
  */
 struct owner_object {
-	enum owner_source source;
+	enum owner_kind kind;
 	const struct kmem_cache *slab_cache;
 	const char *cache;
 	size_t held;

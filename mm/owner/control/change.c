@@ -324,7 +324,7 @@ static int apply_control_text(struct rule_change *change, const char *text, size
 static void complete_table(struct owner_rule_table *table)
 {
 	unsigned int i, chain_comparisons = 0;
-	enum owner_source source;
+	enum owner_kind kind;
 
 	table->fields_used = 0;
 	for (i = 1; i <= table->count; i++) {
@@ -332,8 +332,8 @@ static void complete_table(struct owner_rule_table *table)
 		table->first_chain_bit[i] = chain_comparisons;
 		chain_comparisons += count_chain_comparisons(table->entries[i]->sentence);
 	}
-	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++)
-		owner_rules_merge_for_source(table, source, &table->by_source[source]);
+	for (kind = OWNER_KIND_PAGE; kind < OWNER_KINDS; kind++)
+		owner_rules_merge_for_kind(table, kind, &table->by_kind[kind]);
 }
 
 /* With slab_owner=ready, the first rule that captures something enables the hooks. */

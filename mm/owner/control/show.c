@@ -93,9 +93,9 @@ static void show_use(struct use_line *line, const struct owner_rule_entry *entry
 
 	if (use->decides)
 		add_part(line, "%u cache%s", use->decides, str_plural(use->decides));
-	if (use->sources & BIT(OWNER_SOURCE_PAGE))
+	if (use->kinds & BIT(OWNER_KIND_PAGE))
 		add_part(line, "pages");
-	if (use->sources & BIT(OWNER_SOURCE_PERCPU))
+	if (use->kinds & BIT(OWNER_KIND_PERCPU))
 		add_part(line, "per-CPU areas");
 	if (use->evaluates) {
 		add_part(line, "%u cache%s evaluate%s it (", use->evaluates,
@@ -130,8 +130,8 @@ static void show_rule(struct seq_file *m, unsigned int number, const struct owne
 
 static unsigned int tracked_sources(void)
 {
-	return (slab_owner_wanted() ? BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU) : 0) |
-	       (owner_pages_tracked() ? BIT(OWNER_SOURCE_PAGE) : 0);
+	return (slab_owner_wanted() ? BIT(OWNER_KIND_SLAB) | BIT(OWNER_KIND_PERCPU) : 0) |
+	       (owner_pages_tracked() ? BIT(OWNER_KIND_PAGE) : 0);
 }
 
 /**

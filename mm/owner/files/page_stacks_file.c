@@ -16,7 +16,7 @@ static void show_pages(struct seq_file *m, const struct owner_chain_total *total
 }
 
 static const struct owner_stacks_ops page_stacks_ops = {
-	.source		= OWNER_SOURCE_PAGE,
+	.kind		= OWNER_KIND_PAGE,
 	.show_total	= show_pages,
 	.threshold	= &count_threshold,
 };

@@ -18,7 +18,7 @@ static void show_objects(struct seq_file *m, const struct owner_chain_total *tot
 }
 
 static const struct owner_stacks_ops slab_stacks_ops = {
-	.source		= OWNER_SOURCE_SLAB,
+	.kind		= OWNER_KIND_SLAB,
 	.uncounted	= &owner_percpu_source,
 	.show_total	= show_objects,
 	.threshold	= &count_threshold,

@@ -88,7 +88,7 @@ static int open_reader(struct inode *inode, struct file *file, unsigned int show
 		return -ENOMEM;
 	reader->ops = inode->i_private;
 	reader->show = show;
-	error = owner_collect_chains(&reader->totals, reader->ops->source,
+	error = owner_collect_chains(&reader->totals, reader->ops->kind,
 				     reader->ops->uncounted);
 	if (error) {
 		owner_free_chain_totals(&reader->totals);

@@ -18,14 +18,14 @@ struct seq_file;
 
 /**
  * struct owner_stacks_ops - one directory
- * @source: of the objects or pages
+ * @kind: of the objects or pages
  * @uncounted: a source of further objects, or NULL
  * @show_total: print what a chain holds
  * @threshold: chains that hold fewer objects or pages are left out of the files that
  *	print totals
  */
 struct owner_stacks_ops {
-	enum owner_source source;
+	enum owner_kind kind;
 	const struct owner_source_ops *uncounted;
 	void (*show_total)(struct seq_file *m, const struct owner_chain_total *total);
 	u64 *threshold;

@@ -50,7 +50,7 @@ static int show_stats(struct seq_file *m, void *v)
 	unsigned int i;
 	int error;
 
-	error = owner_collect_chains(&totals, OWNER_SOURCE_SLAB, NULL);
+	error = owner_collect_chains(&totals, OWNER_KIND_SLAB, NULL);
 	for (i = 0; i < totals.count; i++) {
 		owner_estimate_join(&tracked, &totals.total[i].estimate);
 		cond_resched();

@@ -68,11 +68,11 @@ static void rank_chains(struct top_table *table, const struct owner_chain_totals
 			table->top.row[i].stack = 0;
 }
 
-static int fill_table(struct top_table *table, enum owner_source source,
+static int fill_table(struct top_table *table, enum owner_kind kind,
 		      const struct owner_source_ops *uncounted)
 {
 	struct owner_chain_totals totals = {};
-	int error = owner_collect_chains(&totals, source, uncounted);
+	int error = owner_collect_chains(&totals, kind, uncounted);
 
 	if (!error)
 		rank_chains(table, &totals);
@@ -165,9 +165,9 @@ static int open_top(struct inode *inode, struct file *file)
 	if (!reader)
 		return -ENOMEM;
 	if (slab_owner_wanted())
-		error = fill_table(&reader->slabs, OWNER_SOURCE_SLAB, &owner_percpu_source);
+		error = fill_table(&reader->slabs, OWNER_KIND_SLAB, &owner_percpu_source);
 	if (!error && owner_pages_tracked())
-		error = fill_table(&reader->pages, OWNER_SOURCE_PAGE, NULL);
+		error = fill_table(&reader->pages, OWNER_KIND_PAGE, NULL);
 	if (!error)
 		error = single_open(file, show_top, reader);
 	if (error)

@@ -327,3 +327,50 @@ enum owner_verdict owner_lang_evaluate_known_fields(const struct owner_sentence 
 		return OWNER_VERDICT_UNDECIDED;
 	return accept ? OWNER_VERDICT_TRUE : OWNER_VERDICT_FALSE;
 }
+
+/* --- Kinds of memory -------------------------------------------------------- */
+
+/**
+ * owner_lang_matching_kinds() - find the kinds of memory for which an expression can hold
+ * @s: the sentence
+ *
+ * Only pages have an order, and only of pages gfp is kept until a query asks for it.
+ *
+ * Return: bit mask of enum owner_kind; 0 if comparisons contradict each other.
+ */
+unsigned int owner_lang_matching_kinds(const struct owner_sentence *s)
+{
+	const unsigned int of_pages = s->dialect == OWNER_CONTROL ? 1U << OWNER_FIELD_ORDER :
+				      1U << OWNER_FIELD_ORDER | 1U << OWNER_FIELD_GFP;
+	struct owner_field_values fields;
+	unsigned int kind, kinds = 0;
+
+	for (kind = 0; kind < OWNER_KINDS; kind++) {
+		fields = (struct owner_field_values){ .known_fields = 1U << OWNER_FIELD_KIND };
+		fields.value[OWNER_FIELD_KIND].number = kind;
+		if (kind != OWNER_KIND_PAGE) {
+			fields.known_fields |= of_pages;
+			fields.absent_fields = of_pages;
+		}
+		if (owner_lang_evaluate_known_fields(s, &fields) != OWNER_VERDICT_FALSE)
+			kinds |= 1U << kind;
+	}
+	return kinds;
+}
+
+/**
+ * owner_lang_asked_kinds() - find the kinds of memory that a query is about
+ * @s: the query
+ *
+ * Slab objects lie in pages, so a query is about pages only if its expression compares the kind,
+ * or can hold for nothing else.
+ *
+ * Return: bit mask of enum owner_kind; 0 if comparisons contradict each other.
+ */
+unsigned int owner_lang_asked_kinds(const struct owner_sentence *s)
+{
+	const unsigned int page = 1U << OWNER_KIND_PAGE;
+	unsigned int kinds = owner_lang_matching_kinds(s);
+
+	return s->fields_used & 1U << OWNER_FIELD_KIND || kinds == page ? kinds : kinds & ~page;
+}

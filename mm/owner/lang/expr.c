@@ -181,18 +181,18 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 		       union owner_value *value)
 {
 	enum owner_type type = owner_field_types[c->field];
-	int source;
+	int kind;
 
 	switch (type) {
 	case OWNER_TYPE_WORD:
 	case OWNER_TYPE_WORDS:
 		return read_word(p, c, value) &&
 		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
-	case OWNER_TYPE_SOURCE:
-		source = owner_lang_pick_name(p, "kind", owner_source_names, OWNER_SOURCES);
-		value->low = source;
-		value->high = source;
-		return source >= 0;
+	case OWNER_TYPE_KIND:
+		kind = owner_lang_pick_name(p, "kind", owner_kind_names, OWNER_KINDS);
+		value->low = kind;
+		value->high = kind;
+		return kind >= 0;
 	case OWNER_TYPE_ADDRESS:
 		if (!read_number(p, &p->token, type, &value->low))
 			return false;
@@ -282,7 +282,7 @@ static bool read_operator(struct parser *p, struct owner_comparison *c)
 		if (c->operator >= OWNER_LT && c->operator <= OWNER_GE)
 			return owner_lang_fail(p, word, "'%s' is a word: say ==, != or ~", field);
 		break;
-	case OWNER_TYPE_SOURCE:
+	case OWNER_TYPE_KIND:
 		if (c->operator > OWNER_NE)
 			return owner_lang_fail(p, word, "'%s' is compared with == or !=", field);
 		break;

@@ -66,7 +66,7 @@ enum owner_field {
 	OWNER_FIELD_TS,		/* time of the allocation, ns since boot */
 	OWNER_FIELD_FUNC,
 	OWNER_FIELD_MODULE,
-	OWNER_FIELD_KIND,	/* enum owner_source */
+	OWNER_FIELD_KIND,	/* enum owner_kind */
 	/* Rules cannot use the fields below: they have no value during an allocation. */
 	OWNER_FIELD_AGE,	/* ns since the allocation */
 	OWNER_FIELD_HANDLE,
@@ -80,12 +80,12 @@ enum owner_field {
 	OWNER_GROUP_FIELDS
 };
 
-/* The setting "source" and the field "kind" both take these values. */
-enum owner_source {
-	OWNER_SOURCE_SLAB,
-	OWNER_SOURCE_PAGE,
-	OWNER_SOURCE_PERCPU,
-	OWNER_SOURCES
+/* Kinds of memory: values of the field "kind". */
+enum owner_kind {
+	OWNER_KIND_SLAB,
+	OWNER_KIND_PAGE,
+	OWNER_KIND_PERCPU,
+	OWNER_KINDS
 };
 
 enum owner_setting {
@@ -97,7 +97,6 @@ enum owner_setting {
 	OWNER_SET_USER,
 	/* OWNER_QUERY */
 	OWNER_SET_MODE,
-	OWNER_SET_SOURCE,
 	OWNER_SET_NID,
 	OWNER_SET_GROUP,
 	OWNER_SET_SORT,
@@ -225,7 +224,6 @@ struct owner_sentence {
 	enum owner_mode mode;
 	enum owner_format format;
 	bool since_mark;		/* show growth: what is held less what the mark has */
-	unsigned int sources;		/* bit mask of enum owner_source; 0: the file's default */
 	unsigned int top;		/* groups or single objects to show; 0: all */
 	unsigned long long min_held;	/* bytes that a group holds at least to be shown */
 	unsigned int nr_group_by;	/* 0: show single objects */
@@ -309,6 +307,8 @@ bool owner_lang_matches_outcomes(const struct owner_sentence *s,
 				 unsigned int outcomes);
 bool owner_lang_word_matches(const struct owner_sentence *s,
 			     const struct owner_comparison *comparison, const char *word);
+unsigned int owner_lang_matching_kinds(const struct owner_sentence *s);
+unsigned int owner_lang_asked_kinds(const struct owner_sentence *s);
 unsigned long long owner_lang_find_bucket(const struct owner_group_field *by,
 					  unsigned long long number);
 
@@ -316,7 +316,7 @@ unsigned long long owner_lang_find_bucket(const struct owner_group_field *by,
 enum owner_type {
 	OWNER_TYPE_WORD,
 	OWNER_TYPE_WORDS,	/* an allocation has many: "==" holds if one of them matches */
-	OWNER_TYPE_SOURCE,
+	OWNER_TYPE_KIND,
 	OWNER_TYPE_NUMBER,
 	OWNER_TYPE_BYTES,
 	OWNER_TYPE_TIME,
@@ -327,7 +327,7 @@ extern const char * const owner_field_names[OWNER_GROUP_FIELDS];
 extern const unsigned char owner_field_types[OWNER_FIELDS];
 extern const char * const owner_setting_names[OWNER_SETTINGS];
 extern const char * const owner_command_names[OWNER_COMMANDS];
-extern const char * const owner_source_names[OWNER_SOURCES];
+extern const char * const owner_kind_names[OWNER_KINDS];
 extern const char * const owner_mode_names[OWNER_MODES];
 extern const char * const owner_format_names[OWNER_FORMATS];
 extern const char * const owner_sort_names[OWNER_SORTS];

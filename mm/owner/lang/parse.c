@@ -101,22 +101,6 @@ static bool read_since(struct parser *p)
 	return owner_lang_next_token(p);
 }
 
-static bool read_sources(struct parser *p)
-{
-	static const char * const words[] = { "slab", "page", "percpu", "all" };
-
-	for (;;) {
-		int found = owner_lang_pick_name(p, "source", words, 4);
-
-		if (found < 0)
-			return false;
-		p->s->sources |= found == OWNER_SOURCES ? (1U << OWNER_SOURCES) - 1 : 1U << found;
-		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
-			return !p->failed;
-		owner_lang_next_token(p);
-	}
-}
-
 /*
  * nid= becomes the first comparison, joined with && to the whole expression, so
  * eval.c needs no code for it. Precedence 0 is the lowest: if the comparison
@@ -289,8 +273,6 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_switch(p, "user", &s->user);
 	case OWNER_SET_MODE:
 		return read_mode(p);
-	case OWNER_SET_SOURCE:
-		return read_sources(p);
 	case OWNER_SET_NID:
 		return read_nid(p);
 	case OWNER_SET_GROUP:
@@ -330,6 +312,9 @@ static bool fail_setting(struct parser *p, const struct token *name, int other_d
 	if (!control && name->length == 6 && !memcmp(word, "groups", 6))
 		return owner_lang_fail(p, name,
 				       "memory decides how many groups are kept: top= decides how many are shown");
+	if (!control && name->length == 6 && !memcmp(word, "source", 6))
+		return owner_lang_fail(p, name,
+				       "the expression decides which kinds are read: say 'if kind == page'");
 	if (other_dialect >= 0 && control)
 		return owner_lang_fail(p, name,
 				       "'%s' is for queries: what is captured does not depend on it",
@@ -429,19 +414,6 @@ static bool check_groups(struct parser *p)
 	return true;
 }
 
-/* Can the expression hold for an allocation from @source? Only pages have an order. */
-static bool may_match_source(const struct owner_sentence *s, enum owner_source source)
-{
-	struct owner_field_values fields = { .known_fields = 1U << OWNER_FIELD_KIND };
-
-	fields.value[OWNER_FIELD_KIND].number = source;
-	if (source != OWNER_SOURCE_PAGE) {
-		fields.known_fields |= 1U << OWNER_FIELD_ORDER;
-		fields.absent_fields = 1U << OWNER_FIELD_ORDER;
-	}
-	return owner_lang_evaluate_known_fields(s, &fields) != OWNER_VERDICT_FALSE;
-}
-
 /* Pages are never sampled, so sample= in a rule about pages only is a mistake. */
 static bool check_sample(struct parser *p)
 {
@@ -449,8 +421,7 @@ static bool check_sample(struct parser *p)
 
 	if (!s->sample_bytes && !s->sample_objects)
 		return true;
-	if (!may_match_source(s, OWNER_SOURCE_PAGE) || may_match_source(s, OWNER_SOURCE_SLAB) ||
-	    may_match_source(s, OWNER_SOURCE_PERCPU))
+	if (owner_lang_matching_kinds(s) != 1U << OWNER_KIND_PAGE)
 		return true;
 	return owner_lang_fail(p, &p->setting_tokens[OWNER_SET_SAMPLE],
 			       "pages are not sampled, and this rule is about pages only: leave 'sample' out");

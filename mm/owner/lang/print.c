@@ -86,8 +86,8 @@ static void append_values(struct output *out, const struct owner_sentence *s,
 		case OWNER_TYPE_WORDS:
 			append_word(out, &s->words[value->word]);
 			break;
-		case OWNER_TYPE_SOURCE:
-			append_text(out, "%s", owner_source_names[value->low]);
+		case OWNER_TYPE_KIND:
+			append_text(out, "%s", owner_kind_names[value->low]);
 			break;
 		case OWNER_TYPE_ADDRESS:
 			append_text(out, "0x%llx", value->low);
@@ -159,19 +159,6 @@ static void append_group(struct output *out, const struct owner_sentence *s)
 	}
 }
 
-/* Print the names of the set bits, separated by commas. */
-static void append_bit_names(struct output *out, unsigned int bits, const char * const *names)
-{
-	const char *comma = "";
-
-	for (; bits; bits >>= 1, names++) {
-		if (bits & 1) {
-			append_text(out, "%s%s", comma, *names);
-			comma = ",";
-		}
-	}
-}
-
 static void append_sample(struct output *out, const struct owner_sentence *s)
 {
 	if (s->sample_objects)
@@ -200,8 +187,6 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		return append_text(out, "%s", s->user ? "on" : "off");
 	case OWNER_SET_MODE:
 		return append_text(out, "%s", owner_mode_names[s->mode]);
-	case OWNER_SET_SOURCE:
-		return append_bit_names(out, s->sources, owner_source_names);
 	case OWNER_SET_NID:
 		return append_values(out, s, &s->comparisons[0]);
 	case OWNER_SET_GROUP:

@@ -224,11 +224,9 @@ int owner_lang_pick_name(struct parser *p, const char *what, const char * const 
 	return found;
 }
 
-/* Find a field by its name. "bytes", as sort= calls it, is an alias of "size". */
+/* Find a field by its name. */
 int owner_lang_find_field(const char *word, size_t length)
 {
-	if (length == 5 && !memcmp(word, "bytes", 5))
-		return OWNER_FIELD_SIZE;
 	return owner_lang_find_name(word, length, owner_field_names, OWNER_GROUP_FIELDS);
 }
 

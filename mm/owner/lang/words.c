@@ -49,7 +49,7 @@ const unsigned char owner_field_types[OWNER_FIELDS] = {
 	[OWNER_FIELD_FUNC]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_MODULE]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_HANDLE]	= OWNER_TYPE_NUMBER,
-	[OWNER_FIELD_KIND]	= OWNER_TYPE_SOURCE,
+	[OWNER_FIELD_KIND]	= OWNER_TYPE_KIND,
 	[OWNER_FIELD_BINARY]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_UFUNC]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_ADDRESS]	= OWNER_TYPE_ADDRESS,
@@ -62,7 +62,6 @@ const char * const owner_setting_names[OWNER_SETTINGS] = {
 	[OWNER_SET_FREE]	= "free",
 	[OWNER_SET_USER]	= "user",
 	[OWNER_SET_MODE]	= "mode",
-	[OWNER_SET_SOURCE]	= "source",
 	[OWNER_SET_NID]		= "nid",
 	[OWNER_SET_GROUP]	= "group",
 	[OWNER_SET_SORT]	= "sort",
@@ -78,10 +77,10 @@ const char * const owner_command_names[OWNER_COMMANDS] = {
 	[OWNER_MARK]		= "mark",
 };
 
-const char * const owner_source_names[OWNER_SOURCES] = {
-	[OWNER_SOURCE_SLAB]	= "slab",
-	[OWNER_SOURCE_PAGE]	= "page",
-	[OWNER_SOURCE_PERCPU]	= "percpu",
+const char * const owner_kind_names[OWNER_KINDS] = {
+	[OWNER_KIND_SLAB]	= "slab",
+	[OWNER_KIND_PAGE]	= "page",
+	[OWNER_KIND_PERCPU]	= "percpu",
 };
 
 const char * const owner_mode_names[OWNER_MODES] = {

@@ -23,7 +23,7 @@ static void fill_object(struct owner_object *object)
 {
 	const struct owner_pages *pages = &object->pages;
 
-	object->source = OWNER_SOURCE_PAGE;
+	object->kind = OWNER_KIND_PAGE;
 	object->slab_cache = NULL;
 	object->cache = pages->cache;
 	object->held = PAGE_SIZE << pages->owner.order;

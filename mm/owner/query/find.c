@@ -75,15 +75,15 @@ static bool shows_cgroups(const struct owner_sentence *s)
  */
 void owner_query_rewind(struct owner_query *query)
 {
-	unsigned int sources = owner_query_sources(query);
+	unsigned int kinds = owner_lang_asked_kinds(&query->sentence);
 
 	query->nr_ops = 0;
 	query->current_ops = 0;
-	if (sources & BIT(OWNER_SOURCE_SLAB))
+	if (kinds & BIT(OWNER_KIND_SLAB))
 		add_source(query, &owner_slab_source);
-	if (IS_ENABLED(CONFIG_PAGE_OWNER) && sources & BIT(OWNER_SOURCE_PAGE))
+	if (IS_ENABLED(CONFIG_PAGE_OWNER) && kinds & BIT(OWNER_KIND_PAGE))
 		add_source(query, &owner_page_source);
-	if (sources & BIT(OWNER_SOURCE_PERCPU))
+	if (kinds & BIT(OWNER_KIND_PERCPU))
 		add_source(query, &owner_percpu_source);
 	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };
 	*query->cgroup = '\0';
@@ -125,7 +125,7 @@ static bool can_use_counters(const struct owner_query *query)
 	for (i = 0; i < s->nr_sort_by; i++)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return false;
-	return owner_query_sources(query) & BIT(OWNER_SOURCE_SLAB) &&
+	return owner_lang_asked_kinds(s) & BIT(OWNER_KIND_SLAB) &&
 	       !(owner_query_fields(s) & ~OWNER_CHAIN_FIELDS) && !owner_read_samples();
 }
 
@@ -148,10 +148,10 @@ int owner_query_use_counters(struct owner_query *query)
 	query->cursor.ops = query->ops[0];
 	query->cursor.chains = &query->counted;
 	if (!query->sentence.since_mark)
-		return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, NULL);
+		return owner_collect_chains(&query->counted, OWNER_KIND_SLAB, NULL);
 	query->nr_ops = 1;
 	query->counted.since = &query->mark;
-	return owner_collect_chains(&query->counted, OWNER_SOURCE_SLAB, &owner_percpu_source);
+	return owner_collect_chains(&query->counted, OWNER_KIND_SLAB, &owner_percpu_source);
 }
 
 /**
@@ -163,7 +163,7 @@ int owner_query_use_counters(struct owner_query *query)
 int owner_query_set_mark(struct owner_query *query)
 {
 	struct owner_chain_totals mark = {};
-	int error = owner_collect_chains(&mark, OWNER_SOURCE_SLAB, &owner_percpu_source);
+	int error = owner_collect_chains(&mark, OWNER_KIND_SLAB, &owner_percpu_source);
 
 	if (error) {
 		owner_free_chain_totals(&mark);

@@ -4,21 +4,11 @@
 #include <linux/cred.h>
 #include <linux/kallsyms.h>
 #include <linux/slab.h>
+#include <linux/slab_owner.h>
 #include <linux/string.h>
 
 #include "../page/page.h"
 #include "query.h"
-
-/**
- * owner_query_sources() - which sources does a query read?
- * @query: has its sentence
- *
- * Return: a bit for each enum owner_source.
- */
-unsigned int owner_query_sources(const struct owner_query *query)
-{
-	return query->sentence.sources ?: BIT(OWNER_SOURCE_SLAB) | BIT(OWNER_SOURCE_PERCPU);
-}
 
 /**
  * owner_query_fields() - which fields does a sentence compare or group by?
@@ -44,16 +34,15 @@ static const char *refuse_growth(const struct owner_query *query)
 
 	if (!query->marked)
 		return "this open file has no mark: write 'mark' to it, and ask since=mark later";
-	if (s->sources ||
-	    owner_query_fields(s) & ~(OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND)))
-		return "growth is known by chain: use stack, func, module or handle, no source=";
+	if (owner_query_fields(s) & ~(OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND)))
+		return "growth is known by chain: use stack, func, module or handle";
 	for (i = 0; i < s->nr_sort_by; i++)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return "growth has no age: sort by held, bytes, waste or objects";
 	return NULL;
 }
 
-static const char *refuse_fields(const struct owner_query *query, unsigned int mask)
+static const char *refuse_fields(unsigned int mask, unsigned int kinds)
 {
 	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
@@ -61,23 +50,9 @@ static const char *refuse_fields(const struct owner_query *query, unsigned int m
 		return "addresses are hidden: 'address' needs CAP_SYSLOG, kernel.kptr_restrict < 2";
 	if (mask & BIT(OWNER_FIELD_UFUNC))
 		return "the kernel knows no functions of programs: ask ownertop for 'ufunc'";
-	if (mask & BIT(OWNER_FIELD_GFP) && owner_query_sources(query) != BIT(OWNER_SOURCE_PAGE))
-		return "'gfp' is kept of pages only: say source=page";
+	if (mask & BIT(OWNER_FIELD_GFP) && kinds != BIT(OWNER_KIND_PAGE))
+		return "'gfp' is kept of pages only: say kind == page";
 	return NULL;
-}
-
-/* Does the sentence say kind == page? Without source=page its answer would be empty. */
-static bool compares_with_pages(const struct owner_sentence *s)
-{
-	const struct owner_comparison *c = s->comparisons;
-	unsigned int i;
-
-	for (; c < s->comparisons + s->nr_comparisons; c++)
-		for (i = 0; c->field == OWNER_FIELD_KIND && i < c->nr_values; i++)
-			if (c->operator != OWNER_NE &&
-			    s->values[c->first_value + i].low == OWNER_SOURCE_PAGE)
-				return true;
-	return false;
 }
 
 /* Returns why a sentence cannot be answered, NULL if it can. */
@@ -85,7 +60,7 @@ static const char *refuse_sentence(const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
 	const char *refusal = s->since_mark ? refuse_growth(query) : NULL;
-	unsigned int i;
+	unsigned int i, kinds = owner_lang_asked_kinds(s);
 
 	if (refusal)
 		return refusal;
@@ -93,13 +68,13 @@ static const char *refuse_sentence(const struct owner_query *query)
 		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
 		    owner_query_keyed_by_handle(s))
 			return "a handle is that of a whole chain: group=stack, without a number";
-	if (owner_query_sources(query) & BIT(OWNER_SOURCE_PAGE)) {
-		if (!owner_pages_tracked())
-			return "page_owner is off: for pages boot with page_owner=on";
-	} else if (compares_with_pages(s)) {
-		return "pages are not read here unless asked for: say source=page";
-	}
-	return refuse_fields(query, owner_query_fields(s));
+	if (!kinds)
+		return "neither slab objects, pages nor per-CPU areas can match: comparisons contradict each other";
+	if (kinds & BIT(OWNER_KIND_PAGE) && !owner_pages_tracked())
+		return "page_owner is off: for pages boot with page_owner=on";
+	if (kinds & ~BIT(OWNER_KIND_PAGE) && !slab_owner_wanted())
+		return "slab_owner is off: for slab objects boot with slab_owner=on, of pages ask 'if kind == page'";
+	return refuse_fields(owner_query_fields(s), kinds);
 }
 
 /**

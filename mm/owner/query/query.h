@@ -131,7 +131,7 @@ struct owner_query_group {
 struct owner_query {
 	struct owner_sentence sentence;
 
-	const struct owner_source_ops *ops[OWNER_SOURCES];
+	const struct owner_source_ops *ops[OWNER_KINDS];
 	unsigned int nr_ops;
 	unsigned int current_ops;
 	u64 addresses[OWNER_VALUES_MAX];
@@ -194,7 +194,6 @@ const char *owner_query_user_binary(depot_stack_handle_t task);
 /* parse.c */
 int owner_query_parse(struct owner_query *query, const char *text, size_t length,
 		      char **error_text);
-unsigned int owner_query_sources(const struct owner_query *query);
 unsigned int owner_query_fields(const struct owner_sentence *s);
 
 /* Fields that are the same for all slab objects of a call chain. */

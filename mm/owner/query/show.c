@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the answer to a query: as text for people, or as rows of values for programs. */
 
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
@@ -87,7 +88,7 @@ static void show_value(struct seq_file *m, const struct owner_group_field *by, c
 		show_name(m, (const char *)key);
 		break;
 	case OWNER_FIELD_KIND:
-		seq_puts(m, owner_source_names[*key]);
+		seq_puts(m, owner_kind_names[*key]);
 		break;
 	case OWNER_FIELD_GFP: {
 		unsigned long flags = *key;
@@ -385,7 +386,7 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	u64 frames[OWNER_USER_WORDS];
 	unsigned int i, count;
 
-	seq_printf(m, "object\t%s", owner_source_names[query->object.source]);
+	seq_printf(m, "object\t%s", owner_kind_names[query->object.kind]);
 	show_number(m, fields, OWNER_FIELD_SIZE);
 	show_number(m, fields, OWNER_FIELD_HELD);
 	seq_putc(m, '\t');
@@ -469,7 +470,7 @@ void owner_query_show_object(struct seq_file *m, struct owner_query *query)
 {
 	if (query->sentence.format == OWNER_FORMAT_TSV)
 		show_object_row(m, query);
-	else if (query->object.source == OWNER_SOURCE_PAGE)
+	else if (query->object.kind == OWNER_KIND_PAGE)
 		show_pages_text(m, query);
 	else
 		show_object_text(m, query);
@@ -529,13 +530,15 @@ static bool ended_at_top(const struct owner_query *query)
 	return !s->nr_group_by && s->top && query->total.estimate.records == s->top;
 }
 
-/* Print why no object has the address that a sentence asks for, if it asks for one. */
-static void show_no_object(struct seq_file *m, const struct owner_query *query,
-			   const struct owner_comparison *c)
+/* Print why a comparison may have held for no object, if the reason is not a wrong name. */
+static void show_reason(struct seq_file *m, const struct owner_query *query,
+			const struct owner_comparison *c)
 {
 	if (c->field == OWNER_FIELD_ADDRESS && query->nr_addresses == 1)
 		seq_printf(m, " (%s)",
 			   query->no_object ?: "free, not tracked, or between two objects");
+	if (c->field == OWNER_FIELD_BINARY)
+		seq_puts(m, " (known of objects whose rule has user=on)");
 }
 
 /* Print the comparisons that held for no object: the names in them may be wrong. */
@@ -554,7 +557,7 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 		room = seq_get_buf(m, &buf);
 		length = owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
 		seq_commit(m, length < room ? length : -1);
-		show_no_object(m, query, &s->comparisons[i]);
+		show_reason(m, query, &s->comparisons[i]);
 		seq_putc(m, '\n');
 	}
 }
@@ -569,6 +572,21 @@ static void show_growth(struct seq_file *m, const struct owner_query *query)
 		   ms / MSEC_PER_SEC, ms % MSEC_PER_SEC);
 	if (owner_read_samples())
 		seq_puts(m, "# estimated from samples, with an error that is not known\n");
+}
+
+/* Say what the sums have twice, and what they do not have. */
+static void show_coverage(struct seq_file *m, const struct owner_sentence *s)
+{
+	unsigned int kinds = owner_lang_asked_kinds(s);
+
+	if (!(kinds & BIT(OWNER_KIND_SLAB)))
+		return;
+	if (kinds & BIT(OWNER_KIND_PAGE))
+		seq_puts(m, "# counted twice: slab objects lie in pages that are counted as well\n");
+	else if (s->nr_group_by && !(s->fields_used & ~BIT(OWNER_FIELD_KIND)) && !s->since_mark)
+		seq_printf(m, "# all slabs take %lu bytes, with free slots and objects without an owner\n",
+			   (global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
+			    global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B)) << PAGE_SHIFT);
 }
 
 /**
@@ -589,6 +607,7 @@ void owner_query_show_tail(struct seq_file *m, const struct owner_query *query)
 			   query->sentence.top);
 	else
 		show_unmatched(m, query);
+	show_coverage(m, &query->sentence);
 	if (query->sentence.since_mark)
 		show_growth(m, query);
 	else if (query->total.ageless)

@@ -31,7 +31,7 @@ struct owner_query_chain *owner_query_object_chain(struct owner_query *query)
 depot_stack_handle_t owner_query_object_task(const struct owner_query *query)
 {
 	/* Pages have the task in struct page_owner. */
-	return query->object.source == OWNER_SOURCE_PAGE ? 0 : query->object.owner.task;
+	return query->object.kind == OWNER_KIND_PAGE ? 0 : query->object.owner.task;
 }
 
 static bool any_word_matches(const struct owner_field_values *fields,
@@ -73,7 +73,7 @@ static void fill_record_values(struct owner_query *query)
 	fields->value[OWNER_FIELD_AGE].number =
 		owner_ticks_since(object->owner.time, query->now) * OWNER_TICK_NS;
 	fields->value[OWNER_FIELD_TS].number = owner_record_time_to_ns(object->owner.time);
-	if (object->source == OWNER_SOURCE_PERCPU) {
+	if (object->kind == OWNER_KIND_PERCPU) {
 		fields->absent_fields |= BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_NID);
 		/* The cgroup that an area is charged to is not looked up. */
 		*query->cgroup = '\0';
@@ -112,14 +112,14 @@ void owner_query_fill_values(struct owner_query *query)
 
 	query->chain = NULL;
 	fields->any_word_matches = any_word_matches;
-	fields->value[OWNER_FIELD_KIND].number = object->source;
+	fields->value[OWNER_FIELD_KIND].number = object->kind;
 	fields->value[OWNER_FIELD_SIZE].number = object->size;
 	fields->value[OWNER_FIELD_HELD].number = object->held;
 	fields->value[OWNER_FIELD_HANDLE].number = object->owner.stack;
 	fields->value[OWNER_FIELD_CACHE].word = object->cache;
 	fields->value[OWNER_FIELD_NID].number = object->nid;
 	fields->value[OWNER_FIELD_CGROUP].word = query->cgroup;
-	if (object->source == OWNER_SOURCE_PAGE)
+	if (object->kind == OWNER_KIND_PAGE)
 		fill_page_values(query);
 	else
 		fill_record_values(query);

@@ -272,7 +272,7 @@ static void set_cache_fields(struct owner_field_values *fields, const struct kme
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	fields->value[OWNER_FIELD_CACHE].word = s->name;
 	fields->value[OWNER_FIELD_HELD].number = s->size;
-	fields->value[OWNER_FIELD_KIND].number = OWNER_SOURCE_SLAB;
+	fields->value[OWNER_FIELD_KIND].number = OWNER_KIND_SLAB;
 }
 
 /* Set all fields that are known before an allocation. */
@@ -285,14 +285,14 @@ static void set_known_cache_fields(struct owner_field_values *fields, const stru
 	}
 }
 
-/* @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU. */
-static void set_source_fields(struct owner_field_values *fields, enum owner_source source,
+/* @kind: OWNER_KIND_PAGE or OWNER_KIND_PERCPU. */
+static void set_kind_fields(struct owner_field_values *fields, enum owner_kind kind,
 			      size_t size)
 {
 	fields->known_fields = FIELDS_OF_SOURCE;
 	fields->absent_fields = BIT(OWNER_FIELD_CACHE);
-	fields->value[OWNER_FIELD_KIND].number = source;
-	if (source == OWNER_SOURCE_PAGE) {
+	fields->value[OWNER_FIELD_KIND].number = kind;
+	if (kind == OWNER_KIND_PAGE) {
 		fields->value[OWNER_FIELD_ORDER].number = get_order(size);
 		fields->value[OWNER_FIELD_HELD].number = PAGE_SIZE << get_order(size);
 	} else {
@@ -323,17 +323,17 @@ static void set_allocation_fields(struct owner_field_values *fields, unsigned in
 /* --- Merging the settings ------------------------------------------------------ */
 
 /* Pages are not sampled, have no user chain, and their frees are always recorded. */
-static const unsigned char settings_of_source[OWNER_SOURCES] = {
-	[OWNER_SOURCE_SLAB]	= BIT(OWNER_SET_MODE) - 1,
-	[OWNER_SOURCE_PAGE]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH),
-	[OWNER_SOURCE_PERCPU]	= BIT(OWNER_SET_MODE) - 1,
+static const unsigned char settings_of_kind[OWNER_KINDS] = {
+	[OWNER_KIND_SLAB]	= BIT(OWNER_SET_MODE) - 1,
+	[OWNER_KIND_PAGE]	= BIT(OWNER_SET_TRACK) | BIT(OWNER_SET_DEPTH),
+	[OWNER_KIND_PERCPU]	= BIT(OWNER_SET_MODE) - 1,
 };
 
 static_assert(OWNER_SET_MODE <= 8);
 
-static void begin_merge(struct owner_merged_settings *merged, enum owner_source source)
+static void begin_merge(struct owner_merged_settings *merged, enum owner_kind kind)
 {
-	*merged = (struct owner_merged_settings){ .wanted = settings_of_source[source] };
+	*merged = (struct owner_merged_settings){ .wanted = settings_of_kind[kind] };
 }
 
 static bool tracking_is_off(const struct owner_merged_settings *merged)
@@ -401,13 +401,13 @@ static bool is_known_to_be_off(const struct owner_rule_table *table,
 }
 
 /* Merge the rules as far as the fields that are known before an allocation tell. */
-static void merge_known_rules(const struct owner_rule_table *table, enum owner_source source,
+static void merge_known_rules(const struct owner_rule_table *table, enum owner_kind kind,
 			      const struct owner_field_values *fields,
 			      struct owner_merged_settings *merged)
 {
 	unsigned int number;
 
-	begin_merge(merged, source);
+	begin_merge(merged, kind);
 	if (is_known_to_be_off(table, fields))
 		merged->decided = BIT(OWNER_SET_TRACK);
 	for (number = table->count; number; number--) {
@@ -430,27 +430,27 @@ static void merge_known_rules(const struct owner_rule_table *table, enum owner_s
 }
 
 /**
- * owner_rules_merge_for_source() - merge the rules for all allocations from a source
+ * owner_rules_merge_for_kind() - merge the rules for all allocations of a kind
  * @table: a table of rules
- * @source: OWNER_SOURCE_PAGE or OWNER_SOURCE_PERCPU
+ * @kind: OWNER_KIND_PAGE or OWNER_KIND_PERCPU
  * @merged: filled
  */
-void owner_rules_merge_for_source(const struct owner_rule_table *table, enum owner_source source,
+void owner_rules_merge_for_kind(const struct owner_rule_table *table, enum owner_kind kind,
 				  struct owner_merged_settings *merged)
 {
 	struct owner_field_values fields;
 
 	/* The size does not matter: FIELDS_OF_SOURCE leaves order and held unknown. */
-	set_source_fields(&fields, source, 1);
-	merge_known_rules(table, source, &fields, merged);
+	set_kind_fields(&fields, kind, 1);
+	merge_known_rules(table, kind, &fields, merged);
 }
 
 /*
  * Merge the rules with all fields of one allocation, and count a hit of each that decides.
- * @source is OWNER_SOURCE_SLAB if and only if @s is its cache, not NULL.
+ * @kind is OWNER_KIND_SLAB if and only if @s is its cache, not NULL.
  */
 static void merge_rules(const struct owner_rule_table *table, const struct kmem_cache *s,
-			enum owner_source source, gfp_t flags, size_t size, int nid,
+			enum owner_kind kind, gfp_t flags, size_t size, int nid,
 			struct stack_depot_caller caller, struct owner_merged_settings *merged)
 {
 	struct allocation allocation;
@@ -462,9 +462,9 @@ static void merge_rules(const struct owner_rule_table *table, const struct kmem_
 	if (s)
 		set_cache_fields(&allocation.fields, s);
 	else
-		set_source_fields(&allocation.fields, source, size);
+		set_kind_fields(&allocation.fields, kind, size);
 	set_allocation_fields(&allocation.fields, table->fields_used, flags, size, nid);
-	begin_merge(merged, source);
+	begin_merge(merged, kind);
 	for (number = table->count; number; number--) {
 		const struct owner_rule_entry *entry = table->entries[number];
 
@@ -488,7 +488,7 @@ static bool resolve_and_store_choice(const struct owner_rule_table *table, struc
 
 	if (table) {
 		set_known_cache_fields(&fields, s);
-		merge_known_rules(table, OWNER_SOURCE_SLAB, &fields, &merged);
+		merge_known_rules(table, OWNER_KIND_SLAB, &fields, &merged);
 	}
 	if (merged.per_allocation) {
 		owner_store_cache_per_allocation(s);
@@ -541,7 +541,7 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
 	if (!table || choice.cache != OWNER_CACHE_PER_ALLOCATION)
 		if (resolve_and_store_choice(table, s, &choice))
 			return choice;
-	merge_rules(table, s, OWNER_SOURCE_SLAB, flags, size, nid, caller, &merged);
+	merge_rules(table, s, OWNER_KIND_SLAB, flags, size, nid, caller, &merged);
 	choice = complete_choice(&merged);
 	if (choice.free)
 		owner_mark_cache_keeps_freed(s);
@@ -552,7 +552,7 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
  * Merge the rules of a page or per-CPU allocation. Return: false if there are no rules.
  * Call it with the RCU read lock held.
  */
-static bool merge_source_rules(enum owner_source source, gfp_t flags, size_t size, int nid,
+static bool merge_kind_rules(enum owner_kind kind, gfp_t flags, size_t size, int nid,
 			       struct stack_depot_caller caller,
 			       struct owner_merged_settings *merged)
 {
@@ -560,9 +560,9 @@ static bool merge_source_rules(enum owner_source source, gfp_t flags, size_t siz
 
 	if (!table)
 		return false;
-	*merged = table->by_source[source];
+	*merged = table->by_kind[kind];
 	if (merged->per_allocation)
-		merge_rules(table, NULL, source, flags, size, nid, caller, merged);
+		merge_rules(table, NULL, kind, flags, size, nid, caller, merged);
 	return true;
 }
 
@@ -581,7 +581,7 @@ struct owner_choice owner_choose_percpu_tracking(gfp_t flags, size_t size,
 	struct owner_merged_settings merged;
 
 	rcu_read_lock();
-	if (merge_source_rules(OWNER_SOURCE_PERCPU, flags, size, NUMA_NO_NODE, caller, &merged))
+	if (merge_kind_rules(OWNER_KIND_PERCPU, flags, size, NUMA_NO_NODE, caller, &merged))
 		choice = complete_choice(&merged);
 	rcu_read_unlock();
 	return choice;
@@ -607,7 +607,7 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 	unsigned int depth = default_depth;
 
 	rcu_read_lock();
-	if (merge_source_rules(OWNER_SOURCE_PAGE, flags, PAGE_SIZE << order, nid, caller, &merged))
+	if (merge_kind_rules(OWNER_KIND_PAGE, flags, PAGE_SIZE << order, nid, caller, &merged))
 		depth = tracking_is_off(&merged) ? 0 : merged.choice.depth ?: default_depth;
 	rcu_read_unlock();
 	return depth;
@@ -615,18 +615,18 @@ unsigned int owner_evaluate_pages_depth(gfp_t flags, unsigned int order, int nid
 
 /* --- Finding where each rule counts -------------------------------------------- */
 
-/* Count a cache (OWNER_SOURCE_SLAB), or pages or per-CPU areas, in the use of each rule. */
+/* Count a cache (OWNER_KIND_SLAB), or pages or per-CPU areas, in the use of each rule. */
 static void add_use(const struct owner_rule_table *table, const struct owner_field_values *fields,
-		    enum owner_source source, struct owner_rule_use *uses)
+		    enum owner_kind kind, struct owner_rule_use *uses)
 {
 	struct owner_merged_settings merged;
 	bool is_off, per_allocation;
 	unsigned int number;
 
-	merge_known_rules(table, source, fields, &merged);
+	merge_known_rules(table, kind, fields, &merged);
 	is_off = tracking_is_off(&merged);
 	per_allocation = merged.per_allocation;
-	begin_merge(&merged, source);
+	begin_merge(&merged, kind);
 	for (number = table->count; number; number--) {
 		const struct owner_rule_entry *entry = table->entries[number];
 		unsigned int given = entry->sentence->settings_given;
@@ -646,8 +646,8 @@ static void add_use(const struct owner_rule_table *table, const struct owner_fie
 		use->is_reached = true;
 		if (verdict == OWNER_VERDICT_TRUE)
 			merge_rule(&merged, entry);
-		if (source != OWNER_SOURCE_SLAB)
-			use->sources |= per_allocation ? 0 : BIT(source);
+		if (kind != OWNER_KIND_SLAB)
+			use->kinds |= per_allocation ? 0 : BIT(kind);
 		else if (verdict == OWNER_VERDICT_UNDECIDED)
 			use->evaluates++;
 		else if (!per_allocation)
@@ -655,37 +655,37 @@ static void add_use(const struct owner_rule_table *table, const struct owner_fie
 	}
 	if (per_allocation || merged.decided)
 		return;
-	if (source == OWNER_SOURCE_SLAB)
+	if (kind == OWNER_KIND_SLAB)
 		uses[0].decides++;
 	else
-		uses[0].sources |= BIT(source);
+		uses[0].kinds |= BIT(kind);
 }
 
 /**
  * owner_rules_find_use() - find where each rule counts
  * @table: a table of rules
- * @sources: bit mask of enum owner_source: those that are tracked
+ * @kinds: bit mask of enum owner_kind: those that are tracked
  * @uses: OWNER_RULES_MAX + 1 of them, filled by the number of the rule
  *
  * Context: takes slab_mutex.
  *
  * Return: 0, -EINTR if the task is killed.
  */
-int owner_rules_find_use(const struct owner_rule_table *table, unsigned int sources,
+int owner_rules_find_use(const struct owner_rule_table *table, unsigned int kinds,
 			 struct owner_rule_use *uses)
 {
 	struct owner_field_values fields;
 	const struct kmem_cache *s;
-	enum owner_source source;
+	enum owner_kind kind;
 
 	memset(uses, 0, (OWNER_RULES_MAX + 1) * sizeof(*uses));
-	for (source = OWNER_SOURCE_PAGE; source < OWNER_SOURCES; source++) {
-		if (!(sources & BIT(source)))
+	for (kind = OWNER_KIND_PAGE; kind < OWNER_KINDS; kind++) {
+		if (!(kinds & BIT(kind)))
 			continue;
-		set_source_fields(&fields, source, 1);
-		add_use(table, &fields, source, uses);
+		set_kind_fields(&fields, kind, 1);
+		add_use(table, &fields, kind, uses);
 	}
-	if (!(sources & BIT(OWNER_SOURCE_SLAB)))
+	if (!(kinds & BIT(OWNER_KIND_SLAB)))
 		return 0;
 	if (mutex_lock_killable(&slab_mutex))
 		return -EINTR;
@@ -693,7 +693,7 @@ int owner_rules_find_use(const struct owner_rule_table *table, unsigned int sour
 		if (!slab_owner_tracks_cache(s))
 			continue;
 		set_known_cache_fields(&fields, s);
-		add_use(table, &fields, OWNER_SOURCE_SLAB, uses);
+		add_use(table, &fields, OWNER_KIND_SLAB, uses);
 	}
 	mutex_unlock(&slab_mutex);
 	return 0;

@@ -55,7 +55,7 @@ struct owner_rule_entry {
 
 /**
  * struct owner_merged_settings - settings from the rules that match, the last rule first
- * @wanted: bit mask of enum owner_setting: settings that matter for the source
+ * @wanted: bit mask of enum owner_setting: settings that matter for the kind
  * @decided: bit mask of enum owner_setting: settings of these that a rule has named
  * @per_allocation: a rule matches by fields that differ between allocations
  * @track: if a rule has named it
@@ -72,7 +72,7 @@ struct owner_merged_settings {
 struct owner_rule_table {
 	unsigned int count;			/* number of the last rule */
 	/* Of all allocations of pages and of per-CPU areas. */
-	struct owner_merged_settings by_source[OWNER_SOURCES];
+	struct owner_merged_settings by_kind[OWNER_KINDS];
 	unsigned int fields_used;		/* bit mask of enum owner_field, all rules */
 	/* By rule: how many comparisons of func and module precede its own. */
 	unsigned char first_chain_bit[OWNER_RULES_MAX + 1];
@@ -83,15 +83,15 @@ struct owner_rule_table {
  * struct owner_rule_use - where a rule counts, as owner/control shows it
  * @decides: caches for all whose objects it decides a setting
  * @evaluates: caches that evaluate it for each allocation
- * @sources: bit mask of enum owner_source: pages, per-CPU areas for all of which it decides
- * @can_match: there is a cache, or a source, that its condition does not exclude
+ * @kinds: bit mask of enum owner_kind: pages, per-CPU areas for all of which it decides
+ * @can_match: there is a cache, or a kind of memory, that its condition does not exclude
  * @is_reached: it can decide a setting
  * @is_off: it could, if no other rule had track=off
  */
 struct owner_rule_use {
 	unsigned int decides;
 	unsigned int evaluates;
-	unsigned char sources;
+	unsigned char kinds;
 	bool can_match;
 	bool is_reached;
 	bool is_off;
@@ -113,10 +113,10 @@ static inline bool owner_comparison_needs_chain(const struct owner_comparison *c
 extern struct owner_rule_entry owner_default_rule;
 
 int owner_rules_alloc_chain_buffers(void);
-int owner_rules_find_use(const struct owner_rule_table *table, unsigned int sources,
+int owner_rules_find_use(const struct owner_rule_table *table, unsigned int kinds,
 			 struct owner_rule_use *uses);
 void owner_rules_store_cache_rule(struct kmem_cache *s);
-void owner_rules_merge_for_source(const struct owner_rule_table *table, enum owner_source source,
+void owner_rules_merge_for_kind(const struct owner_rule_table *table, enum owner_kind kind,
 				  struct owner_merged_settings *merged);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */

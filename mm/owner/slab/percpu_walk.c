@@ -46,7 +46,7 @@ static struct owner_percpu_record *find_in_bucket(struct owner_cursor *cursor,
 static void fill_object(struct owner_object *object, const struct owner_percpu_record *record,
 			const struct owner_record *owner)
 {
-	object->source = OWNER_SOURCE_PERCPU;
+	object->kind = OWNER_KIND_PERCPU;
 	object->slab_cache = NULL;
 	object->cache = "percpu";
 	object->held = record->size;

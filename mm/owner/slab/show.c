@@ -38,7 +38,7 @@ void owner_show_object(struct seq_file *m, const struct owner_object *object)
 	owner_task_fetch(owner->task, &task);
 	owner_escape_name(comm, sizeof(comm), task.comm, "");
 	seq_printf(m, "%s allocated via order 0, size %zu, slab %zu, cache %s, ",
-		   object->source == OWNER_SOURCE_SLAB ? "Slab object" : "Per-CPU area",
+		   object->kind == OWNER_KIND_SLAB ? "Slab object" : "Per-CPU area",
 		   object->size, object->held, object->cache);
 	if (owner_record_rate(owner)) {
 		seq_puts(m, "weight ");

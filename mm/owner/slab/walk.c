@@ -158,7 +158,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	if (cursor->cgroup)
 		owner_cgroup_of_objcg(objcg, cursor->cgroup);
 	cursor->ref = owner;
-	object->source = OWNER_SOURCE_SLAB;
+	object->kind = OWNER_KIND_SLAB;
 	object->owner = owner;
 	object->cache = snap->cache->name;
 	object->slab_cache = snap->cache;
@@ -313,7 +313,7 @@ static const char *seek_slab(struct owner_cursor *cursor, u64 address)
 		return "no address that slabs have";
 	head = compound_head(page);
 	if (!PageSlab(head))
-		return "not in a slab: of pages ask with source=page";
+		return "not in a slab: of pages ask with kind == page";
 	pfn = page_to_pfn(head);
 	cursor->pos = encode_pos(&(struct slab_pos){ .pfn = max(pfn, searched) });
 	cursor->end = max(pfn + 1, searched);

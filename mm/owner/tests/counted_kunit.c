@@ -270,7 +270,7 @@ static struct owner_estimate find_estimate(struct kunit *test, depot_stack_handl
 	struct owner_estimate estimate = {};
 	unsigned int i, found = 0;
 
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_SLAB, NULL), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_KIND_SLAB, NULL), 0);
 	for (i = 0; i < totals.count; i++) {
 		if (totals.total[i].stack != chain)
 			continue;

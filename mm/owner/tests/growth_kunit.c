@@ -227,7 +227,7 @@ static void test_refusals(struct kunit *test)
 	} refused[] = {
 		{ "group=cache since=mark", "growth is known by chain" },
 		{ "group=kind since=mark", "growth is known by chain" },
-		{ "group=stack source=slab since=mark", "growth is known by chain" },
+		{ "group=stack since=mark if kind == slab", "growth is known by chain" },
 		{ "group=stack since=mark if age > 1h", "growth is known by chain" },
 		{ "group=stack sort=oldest since=mark", "growth has no age" },
 		{ "group=stack.4 mode=handle since=mark", "a handle is that of a whole chain" },

@@ -136,9 +136,9 @@ static const struct {
 	{ OWNER_QUERY, "mode=(",
 		       "     ^",
 	  "expected a value of 'mode'" },
-	{ OWNER_QUERY, "source=slab,pgae",
-		       "            ^~~~",
-	  "'source' cannot be 'pgae': did you mean 'page'?" },
+	{ OWNER_QUERY, "source=page",
+		       "^~~~~~",
+	  "the expression decides which kinds are read: say 'if kind == page'" },
 	{ OWNER_QUERY, "format=json",
 		       "       ^~~~",
 	  "'format' cannot be 'json': choose from text, tsv" },
@@ -271,7 +271,7 @@ static const struct {
 	  "expected a setting, or 'if': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_QUERY, "group=cache where pid == 1",
 		       "            ^~~~~",
-	  "expected a setting, or 'if': choose from mode, source, nid, group, sort, top, min, format, since"
+	  "expected a setting, or 'if': choose from mode, nid, group, sort, top, min, format, since"
 	},
 	{ OWNER_CONTROL, "del 3 4",
 			 "^~~",

@@ -59,21 +59,18 @@ static const struct {
 	{ OWNER_QUERY, "nid=1 if pid == 2 || pid == 3" },
 	{ OWNER_QUERY, "top=3 if pid == 1" },
 	{ OWNER_QUERY, "group=cache mode=handle", "mode=handle group=cache" },
-	{ OWNER_QUERY, "source=all", "source=slab,page,percpu" },
-	{ OWNER_QUERY, "source=page,slab", "source=slab,page" },
 	{ OWNER_QUERY, "group=stack.full,cache,comm,pid,module,nid format=tsv",
 	  "group=stack.full,cache,comm,pid,module,nid format=tsv" },
 	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest top=4294967295" },
-	{ OWNER_QUERY, "group=bytes", "group=size" },
 	{ OWNER_QUERY, "min=2048 group=cache top=3", "group=cache top=3 min=2K" },
 	{ OWNER_QUERY, "group=stack.-3" },
 	{ OWNER_QUERY, "group=stack.-0x10", "group=stack.-16" },
 	{ OWNER_QUERY, "group=age.1h,size.4K,held.log2,ts.1500ms" },
-	{ OWNER_QUERY, "group=age.3600s,bytes.4096", "group=age.1h,size.4K" },
+	{ OWNER_QUERY, "group=age.3600s,size.4096", "group=age.1h,size.4K" },
 	/* numbers and units */
 	{ OWNER_QUERY, "if size == 0,1023,1024,1536,1048576,3G",
 	  "if size == 0,1023,1K,1536,1M,3G" },
-	{ OWNER_QUERY, "if bytes == 4K-8191", "if size == 4K-8191" },
+	{ OWNER_QUERY, "if size == 4096-8191", "if size == 4K-8191" },
 	{ OWNER_QUERY, "if size == 1-1", "if size == 1" },
 	{ OWNER_QUERY, "if age < 1500ms || age > 60m || ts == 0s,24h,1000us,7ns",
 	  "if age < 1500ms || age > 1h || ts == 0ns,1d,1ms,7ns" },
@@ -163,10 +160,9 @@ static void test_settings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->command, OWNER_CLEAR);
 
 	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY,
-					       "mode=stack_handle format=tsv source=page,percpu"));
+					       "mode=stack_handle format=tsv"));
 	KUNIT_EXPECT_EQ(test, s->mode, OWNER_MODE_STACK_HANDLE);
 	KUNIT_EXPECT_EQ(test, s->format, OWNER_FORMAT_TSV);
-	KUNIT_EXPECT_EQ(test, s->sources, BIT(OWNER_SOURCE_PAGE) | BIT(OWNER_SOURCE_PERCPU));
 	KUNIT_EXPECT_EQ(test, s->nr_group_by, 0);
 
 	KUNIT_ASSERT_TRUE(test,
@@ -185,7 +181,6 @@ static void test_settings(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "group=stack.full"));
 	KUNIT_EXPECT_TRUE(test, s->group_by[0].full);
-	KUNIT_EXPECT_EQ(test, s->sources, 0);
 	KUNIT_EXPECT_EQ(test, s->top, 0);
 
 	KUNIT_ASSERT_TRUE(test, parse_sentence(OWNER_QUERY, "nid=1 if comm == a"));
@@ -379,7 +374,7 @@ static const struct owner_field_values object = {
 		[OWNER_FIELD_TGID].number	= 40,
 		[OWNER_FIELD_COMM].word		= "kworker/0:3",
 		[OWNER_FIELD_TS].number		= 5000000000ULL,
-		[OWNER_FIELD_KIND].number	= OWNER_SOURCE_SLAB,
+		[OWNER_FIELD_KIND].number	= OWNER_KIND_SLAB,
 		[OWNER_FIELD_AGE].number	= 3600000000000ULL,
 		[OWNER_FIELD_HANDLE].number	= 0x7f,
 	},
@@ -398,7 +393,7 @@ static const struct {
 	{ "size >= 51", false }, { "size >= 50", true },
 	{ "size == 1,50,99", true }, { "size != 1,50,99", false },
 	{ "size == 1,2-49,51-99", false }, { "size != 1,2-49,51-99", true },
-	{ "size == 50-50", true }, { "bytes == 50", true }, { "held == 64", true },
+	{ "size == 50-50", true }, { "held == 64", true },
 	{ "pid == 42 && tgid == 40 && nid == 1", true },
 	{ "age == 1h", true }, { "age == 60m", true }, { "age == 3600s", true },
 	{ "age >= 61m", false }, { "age > 59m", true }, { "age < 1d", true },
@@ -410,7 +405,7 @@ static const struct {
 	{ "cache == kmalloc-64", true }, { "cache == kmalloc-6", false },
 	{ "cache == kmalloc-640", false }, { "cache != kmalloc-64", false },
 	{ "cache ~ kmalloc-*", true }, { "!(cache ~ kmalloc-*)", false },
-	{ "cache ~ kmalloc-*", true }, { "cache ~ malloc*", false }, { "cache ~ *malloc*", true },
+	{ "cache ~ malloc*", false }, { "cache ~ *malloc*", true },
 	{ "cache ~ kmalloc-64", true }, { "cache ~ *", true }, { "cache ~ **", true },
 	{ "cache ~ *-6?", true }, { "cache ~ *-6??", false }, { "cache ~ ??????????", true },
 	{ "cache ~ k*m*c-*4", true }, { "cache ~ k*m*c-*5", false }, { "cache ~ *64*64", false },
@@ -438,7 +433,6 @@ static const struct {
 	/* absent fields */
 	{ "order == 0", false }, { "order != 0", true }, { "order >= 0", false },
 	{ "!(order >= 0)", true }, { "cgroup ~ *", false }, { "!(cgroup ~ *)", true },
-	{ "cgroup ~ *", false },
 };
 
 /* The result must not change if the comparisons of the fields in @mask are done before. */

@@ -90,7 +90,7 @@ static unsigned long count_pages_of_function(struct kunit *test, void *function)
 	struct owner_chain_total *total;
 	unsigned long found = 0;
 
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_PAGE, NULL), 0);
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_KIND_PAGE, NULL), 0);
 	for (total = totals.total; total < totals.total + totals.count; total++)
 		if (chain_has_function(total->stack, function))
 			found += total->estimate.objects;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queries for the object at an address: every byte of it, and addresses that no object has. */
+/*
+ * Queries that do not walk all memory: for the object at an address, every byte of it, and
+ * addresses that no object has; for one kind of memory.
+ */
 
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
@@ -141,7 +144,7 @@ static void test_no_object(struct kunit *test)
 
 	if (page)
 		expect_nothing_at(test, (unsigned long)kasan_reset_tag(page_address(page)),
-				  "not in a slab: of pages ask with source=page");
+				  "not in a slab: of pages ask with kind == page");
 	if (mapped)
 		expect_nothing_at(test, (unsigned long)kasan_reset_tag(mapped),
 				  "no address that slabs have");
@@ -189,7 +192,7 @@ static void test_percpu(struct kunit *test)
 		unsigned long copy = (unsigned long)per_cpu_ptr(area, cpu);
 
 		KUNIT_EXPECT_EQ(test, 1, ask_for_objects(test, "if address == %#lx", copy + 7));
-		KUNIT_EXPECT_EQ(test, query->object.source, OWNER_SOURCE_PERCPU);
+		KUNIT_EXPECT_EQ(test, query->object.kind, OWNER_KIND_PERCPU);
 		KUNIT_EXPECT_EQ(test, query->object.size, sizeof(u64) * num_possible_cpus());
 		KUNIT_EXPECT_EQ(test, 1, ask_for_objects(test, of_area, copy));
 		/* The memory behind it is not the area's. */
@@ -205,15 +208,61 @@ static void test_pages(struct kunit *test)
 
 	KUNIT_ASSERT_NE(test, address, 0);
 	if (owner_pages_tracked()) {
-		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "source=page if address == %llu,%llu",
+		KUNIT_EXPECT_EQ(test, ask_for_objects(test,
+						      "if address == %llu,%llu && kind == page",
 						      inside - PAGE_SIZE, inside), 1);
 		KUNIT_EXPECT_EQ(test, query->object.size, PAGE_SIZE << 2);
-		KUNIT_EXPECT_EQ(test, ask_for_objects(test, "source=all if address == %llu",
+		KUNIT_EXPECT_EQ(test, ask_for_objects(test,
+						      "if address == %llu && kind == slab,page,percpu",
 						      inside), 1);
 	}
 	free_pages(address, 2);
 	if (!owner_pages_tracked())
 		kunit_skip(test, "boot with page_owner=on");
+}
+
+#define SLAB	BIT(OWNER_KIND_SLAB)
+#define PAGE	BIT(OWNER_KIND_PAGE)
+#define PERCPU	BIT(OWNER_KIND_PERCPU)
+
+/* The expression decides which kinds of memory are read. */
+static void test_kinds(struct kunit *test)
+{
+	static const struct {
+		const char *text;
+		unsigned int kinds;
+	} asked[] = {
+		{ "", SLAB | PERCPU },
+		{ "if size > 8", SLAB | PERCPU },
+		{ "nid=1", SLAB | PERCPU },
+		{ "if kind == page", PAGE },
+		{ "if kind == slab,page", SLAB | PAGE },
+		{ "if kind != slab", PAGE | PERCPU },
+		{ "if !(kind == page)", SLAB | PERCPU },
+		{ "if kind == slab || size > 8", SLAB | PAGE | PERCPU },
+		{ "if kind == slab && size > 8", SLAB },
+		{ "if kind == slab && kind == page", 0 },
+		{ "if order >= 2", PAGE },
+		{ "if order >= 2 && kind == percpu", 0 },
+		{ "if order >= 2 || kind == percpu", PAGE | PERCPU },
+		{ "if gfp == __GFP_COMP", PAGE },
+		{ "if order != 2", SLAB | PERCPU },
+		{ "if gfp != __GFP_COMP", SLAB | PERCPU },
+		{ "if gfp != __GFP_COMP && kind == page", PAGE },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct owner_lang_error error;
+
+		KUNIT_ASSERT_TRUE_MSG(test,
+				      owner_lang_parse(&query->sentence, OWNER_QUERY,
+						       asked[i].text, strlen(asked[i].text),
+						       &error),
+				      "%s", asked[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, owner_lang_asked_kinds(&query->sentence),
+				    asked[i].kinds, "%s", asked[i].text);
+	}
 }
 
 static int query_address_test_init(struct kunit *test)
@@ -260,6 +309,7 @@ static struct kunit_case owner_query_address_cases[] = {
 	KUNIT_CASE(test_any_address),
 	KUNIT_CASE(test_percpu),
 	KUNIT_CASE(test_pages),
+	KUNIT_CASE(test_kinds),
 	{}
 };
 

@@ -126,7 +126,7 @@ static void test_each_field(struct kunit *test)
 		{ "size == 200", PLANTED },
 		{ "size < 32", 2 },
 		{ "held >= 64 && held < 128", 1 },
-		{ "order == 0", 0 },
+		{ "(order == 0 || pid == 0)", 0 },
 		{ "order != 0", ALL },
 		{ "nid == 0-1023", ALL },
 		{ "nid > 1023", 0 },
@@ -476,7 +476,7 @@ static noinline void __percpu *query_plant_area(void)
 	return area;
 }
 
-static void test_sources(struct kunit *test)
+static void test_kinds(struct kunit *test)
 {
 	void __percpu *area = query_plant_area();
 
@@ -486,11 +486,11 @@ static void test_sources(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 1);
 	print_query_group(0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(answer, ", kind percpu, cache -, nid -\n"));
-	ask_query(test, "source=percpu group=kind if func ~ query_plant*");
+	ask_query(test, "group=kind if func ~ query_plant* && kind == percpu");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, 1);
-	ask_query(test, "source=slab group=kind if func ~ query_plant*");
+	ask_query(test, "group=kind if func ~ query_plant* && kind == slab");
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL);
-	ask_query(test, "source=slab,percpu group=kind if func ~ query_plant*");
+	ask_query(test, "group=kind if func ~ query_plant*");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 2);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, ALL + 1);
 	free_percpu(area);
@@ -580,9 +580,9 @@ static void test_kill_ends_answer(struct kunit *test)
 static void test_refusals(struct kunit *test)
 {
 	static const char * const refused[][2] = {
-		{ "if kind == page", "pages are not read here unless asked for: say source=page" },
-		{ "group=gfp", "'gfp' is kept of pages only: say source=page\n  group=gfp\n  ^~~" },
-		{ "if gfp != GFP_ATOMIC", "'gfp' is kept of pages only: say source=page" },
+		{ "if kind == slab && order == 2", "neither slab objects, pages nor per-CPU areas " },
+		{ "group=gfp", "'gfp' is kept of pages only: say kind == page\n  group=gfp\n  ^~~" },
+		{ "group=gfp if kind == slab", "'gfp' is kept of pages only: say kind == page" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
 		{ "mode=handle group=stack.-1", "a handle is that of a whole chain: " },
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
@@ -599,7 +599,7 @@ static void test_refusals(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, strstarts(error_text, refused[i][1]), "%s", error_text);
 	}
 	if (!owner_pages_tracked()) {
-		KUNIT_EXPECT_EQ(test, parse_sentence("source=all"), -EINVAL);
+		KUNIT_EXPECT_EQ(test, parse_sentence("if kind != percpu"), -EINVAL);
 		KUNIT_EXPECT_TRUE(test, strstarts(error_text, "page_owner is off: "));
 	}
 	KUNIT_EXPECT_EQ(test, parse_sentence("# a comment\n group=cache # another\n"), 0);
@@ -661,7 +661,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_modes),
 	KUNIT_CASE(test_sort_and_top),
 	KUNIT_CASE(test_last_are_folded),
-	KUNIT_CASE(test_sources),
+	KUNIT_CASE(test_kinds),
 	KUNIT_CASE(test_single_objects),
 	KUNIT_CASE(test_signal_stops),
 	KUNIT_CASE(test_sort_is_killed),

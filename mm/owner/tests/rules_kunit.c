@@ -72,9 +72,9 @@ static noinline unsigned int choose_depth_for_object(struct kmem_cache *s, size_
 	return depth;
 }
 
-static noinline unsigned int choose_depth_for_source(enum owner_source source, size_t size)
+static noinline unsigned int choose_depth_for_kind(enum owner_kind kind, size_t size)
 {
-	if (source == OWNER_SOURCE_PAGE)
+	if (kind == OWNER_KIND_PAGE)
 		return owner_choose_pages_depth(GFP_KERNEL, get_order(size), 0, STACK_DEPOT_CALLER,
 						OWNER_DEPTH);
 	return owner_choose_percpu_tracking(GFP_KERNEL, size, STACK_DEPOT_CALLER).depth;
@@ -83,7 +83,7 @@ static noinline unsigned int choose_depth_for_source(enum owner_source source, s
 static void test_no_rules(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8), OWNER_DEPTH);
 	print_rules(text);
 	KUNIT_EXPECT_STREQ(test, text, "# no rules: everything\n");
 }
@@ -130,10 +130,10 @@ static void test_settings_are_merged(struct kunit *test)
 				    "track=on if cache ~ *_b"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8), 0);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 8), 0);
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=2; sample=64K if kind == page,slab"), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 2);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8), 2);
 }
 
 /* kmem_cache_alloc() asks for one size: the cache keeps its choice. */
@@ -161,8 +161,8 @@ static void test_last_wins(struct kunit *test)
 				    "depth=3 if cache ~ *_a; depth=4 if kind == page"), 0);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 3);
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(other, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 4);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 1);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8), 4);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 8), 1);
 
 	/* A change of the rules clears the rule that a cache keeps. */
 	KUNIT_ASSERT_EQ(test, write_rules("depth=5 if cache == owner_rules_a"), 0);
@@ -228,10 +228,10 @@ static void test_asks_of_allocation(struct kunit *test)
 	snprintf(rule, sizeof(rule), "clear; depth=5 if order == 2; depth=6 if held > %lu",
 		 4 * PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, write_rules(rule), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, PAGE_SIZE), OWNER_DEPTH);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 4 * PAGE_SIZE), 5);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8 * PAGE_SIZE), 6);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 4 * PAGE_SIZE),
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, PAGE_SIZE), OWNER_DEPTH);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 4 * PAGE_SIZE), 5);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8 * PAGE_SIZE), 6);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 4 * PAGE_SIZE),
 			OWNER_DEPTH);
 
 	snprintf(rule, sizeof(rule), "clear; depth=7 if pid == %d && tgid == %d && ts > 0ns",
@@ -531,7 +531,7 @@ static void test_replaces(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, strstarts(text, "depth=5\t# 1: "));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "\ndepth=3 if cache ~ *_a\t# 2: "));
 	KUNIT_EXPECT_EQ(test, choose_depth_for_object(cache, 8, GFP_KERNEL), 2);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 5);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 8), 5);
 }
 
 /* After an error in the ninth sentence, the first eight have no effect either. */
@@ -615,10 +615,10 @@ static void test_node_of_areas(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=9"), 0);
 	KUNIT_ASSERT_EQ(test, write_rules("depth=3 if nid > 0; depth=4 if nid == 0"), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 9);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PAGE, 8), 4);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 8), 9);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PAGE, 8), 4);
 	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=9; depth=5 if nid != 0"), 0);
-	KUNIT_EXPECT_EQ(test, choose_depth_for_source(OWNER_SOURCE_PERCPU, 8), 5);
+	KUNIT_EXPECT_EQ(test, choose_depth_for_kind(OWNER_KIND_PERCPU, 8), 5);
 }
 
 static int init_rules_test(struct kunit *test)

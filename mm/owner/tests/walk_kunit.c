@@ -311,7 +311,7 @@ static void test_totals_by_chain(struct kunit *test)
 
 	for (i = 0; i < PLANTED; i++)
 		objects[i] = plant_object(cache, 0);
-	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_SOURCE_SLAB,
+	KUNIT_EXPECT_EQ(test, owner_collect_chains(&totals, OWNER_KIND_SLAB,
 						   &owner_percpu_source), 0);
 	for (i = 0; i < PLANTED; i++)
 		kmem_cache_free(cache, objects[i]);

@@ -48,26 +48,26 @@ static bool report_unreadable(const char *path, const char *boot)
 	fprintf(stderr, "This needs root, debugfs, and a kernel booted with %s.\n"
 		"Name a FILE to read a dump.\n", boot);
 	if (strcmp(path, PAGES) && !access(PAGES, R_OK))
-		fputs("Of this machine's pages, ask with 'source=page'.\n", stderr);
+		fputs("Of this machine's pages, ask with 'if kind == page'.\n", stderr);
 	return false;
 }
 
 /*
- * Find the debugfs files with the sources of memory that the sentence asks for. Returns their
+ * Find the debugfs files with the kinds of memory that the sentence asks for. Returns their
  * number, 0 if one cannot be read.
  */
 static int find_live_files(const struct options *o, char *paths[2])
 {
-	unsigned int sources = o->select.sentence.sources;
-	const unsigned int page = 1U << OWNER_SOURCE_PAGE;
+	unsigned int kinds = owner_lang_asked_kinds(&o->select.sentence);
+	const unsigned int page = 1U << OWNER_KIND_PAGE;
 	int n = 0;
 
-	if (!sources || sources & ~page) {
+	if (kinds != page) {
 		if (!report_unreadable(SLABS, "slab_owner=on"))
 			return 0;
 		paths[n++] = SLABS;
 	}
-	if (sources & page) {
+	if (kinds & page) {
 		if (!report_unreadable(PAGES, "page_owner=on"))
 			return 0;
 		paths[n++] = PAGES;

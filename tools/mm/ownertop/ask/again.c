@@ -15,14 +15,13 @@ static void print_option(const char *name, const char *value, FILE *out)
 	quote_print_argument(value, out);
 }
 
-/* Print the sources and the expression of the sentence, without its settings of groups. */
+/* Print nid= and the expression of the sentence, without its settings of groups. */
 static void print_condition(const struct options *o, FILE *out)
 {
-	const unsigned int kept = 1U << OWNER_SET_SOURCE | 1U << OWNER_SET_NID;
 	struct owner_sentence s = o->select.sentence;
 	char printed[OWNER_SENTENCE_MAX + 1];
 
-	s.settings_given &= kept;
+	s.settings_given &= 1U << OWNER_SET_NID;
 	s.nr_group_by = 0;
 	s.nr_sort_by = 0;
 	owner_lang_print(&s, printed, sizeof(printed));

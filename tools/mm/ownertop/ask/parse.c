@@ -471,7 +471,7 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 	snapshots_replace_directories(o);
 	inputs_add_unnamed(o);
 	o->input.vmcore.vmlinux = o->vmlinux;
-	o->input.vmcore.sources = o->select.sentence.sources;
+	o->input.vmcore.kinds = owner_lang_asked_kinds(&o->select.sentence);
 	o->live = !o->nr_inputs;
 	refuse_ignored_options(o, line.takes);
 	check_number_of_inputs(o);

@@ -17,7 +17,7 @@
 
 #define QUERY "/sys/kernel/debug/owner/query"
 
-static const unsigned int pages = 1U << OWNER_SOURCE_PAGE;
+static const unsigned int pages = 1U << OWNER_KIND_PAGE;
 
 /* Print the message that the kernel returns for a wrong sentence, and exit. */
 static noreturn void exit_with_kernel_query_error(int fd)
@@ -57,7 +57,9 @@ static int send_query_to_kernel(const struct owner_sentence *s)
  */
 static bool query_asks_pages_and_objects(const struct owner_sentence *s)
 {
-	return s->sources & pages && s->sources & ~pages;
+	unsigned int kinds = owner_lang_asked_kinds(s);
+
+	return kinds & pages && kinds & ~pages;
 }
 
 static void add_group_field(struct owner_sentence *s, enum owner_field field)
@@ -91,7 +93,8 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 		fields |= 1U << select->group.v[i].field;
 	if (query_asks_pages_and_objects(s))
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
-	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP && s->sources != pages))
+	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP &&
+				     owner_lang_asked_kinds(s) != pages))
 		return false;
 	if (fields & derived_from_user & ~(1U << OWNER_FIELD_BINARY))
 		fields = (fields & ~derived_from_user) | 1U << OWNER_FIELD_USER;
@@ -164,7 +167,6 @@ bool query_groups(struct answer *a, const struct options *o)
 	a->rest_of_select = o->select;
 	a->rest_of_select.sentence.nr_comparisons = 0;
 	a->rest_of_select.sentence.fields_used = 0;
-	a->rest_of_select.sentence.sources = 0;
 	model_init(&a->model, &a->rest_of_select);
 	a->model.sink.now = read_monotonic_ns();
 	a->model.sink.summary.slabs_listed = query_asks_pages_and_objects(&sentence);

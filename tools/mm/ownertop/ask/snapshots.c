@@ -128,16 +128,17 @@ static bool add_dump(struct input_list *list, const char *snapshot, const char *
 static void add_snapshot(struct input_list *list, const struct options *o, const char *path,
 			 const struct snapshot_about *about)
 {
-	const unsigned int page = 1U << OWNER_SOURCE_PAGE;
-	unsigned int sources = o->select.sentence.sources;
+	const unsigned int page = 1U << OWNER_KIND_PAGE;
+	const struct owner_sentence *s = &o->select.sentence;
+	unsigned int kinds = owner_lang_asked_kinds(s);
 	bool compared = o->view->pair || o->view->series, found = false;
 
-	if (sources & page && sources & ~page && compared)
+	if (kinds & page && kinds & ~page && compared)
 		usage_refuse_value(o->view->name, path,
-				   "has two dumps: ask for source=page or source=slab");
-	if (!sources || sources & ~page)
+				   "has two dumps: add 'kind == page' or 'kind == slab'");
+	if (kinds != page)
 		found = add_dump(list, path, "slab_owner.zst", about);
-	if (sources & page || (!sources && !found))
+	if (kinds & page || (!found && !(s->fields_used & 1U << OWNER_FIELD_KIND)))
 		found |= add_dump(list, path, "page_owner.zst", about);
 	if (!found)
 		usage_refuse_value("source", path, "is a snapshot without such a dump");

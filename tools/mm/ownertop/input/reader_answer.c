@@ -182,7 +182,7 @@ static const char *decode_chain(struct text_slice cell, const char *head, char *
 
 static const char *parse_kind(struct text_slice cell, enum record_kind *kind)
 {
-	int found = owner_lang_find_name(cell.s, cell.len, owner_source_names, OWNER_SOURCES);
+	int found = owner_lang_find_name(cell.s, cell.len, owner_kind_names, OWNER_KINDS);
 
 	*kind = found;
 	return found < 0 ? "a kind that is not known" : NULL;

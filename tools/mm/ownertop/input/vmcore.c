@@ -85,17 +85,17 @@ static bool find_reader(char path[PATH_MAX])
 }
 
 /* Returns the argument of the reader's option --source. */
-static const char *name_sources(unsigned int sources, char text[64])
+static const char *name_kinds(unsigned int kinds, char text[64])
 {
 	unsigned int i;
 	int len = 0;
 
-	if (!sources)
-		sources = 1U << OWNER_SOURCE_SLAB | 1U << OWNER_SOURCE_PERCPU;
-	for (i = 0; i < OWNER_SOURCES; i++)
-		if (sources & 1U << i)
+	if (!kinds)
+		kinds = 1U << OWNER_KIND_SLAB | 1U << OWNER_KIND_PERCPU;
+	for (i = 0; i < OWNER_KINDS; i++)
+		if (kinds & 1U << i)
 			len += snprintf(text + len, 64 - len, "%s%s", len ? "," : "",
-					owner_source_names[i]);
+					owner_kind_names[i]);
 	return text;
 }
 
@@ -134,10 +134,10 @@ static bool print_records(const char *path, const struct vmcore_options *o, int 
 			  const char **reason)
 {
 	static char text[REASON_LEN];
-	char reader[PATH_MAX], sources[64];
+	char reader[PATH_MAX], kinds[64];
 	const char * const args[] = {
 		"drgn", "-q", "-c", path, "-s", o->vmlinux, reader, "--records",
-		"--source", name_sources(o->sources, sources), NULL,
+		"--source", name_kinds(o->kinds, kinds), NULL,
 	};
 	int status;
 

@@ -13,7 +13,7 @@
 /* How memory dumps are read. */
 struct vmcore_options {
 	const char *vmlinux;	/* the dump's kernel with DWARF, or NULL */
-	unsigned int sources;	/* bits 1 << OWNER_SOURCE_*; 0: slab objects and per-CPU areas */
+	unsigned int kinds;	/* bits 1 << OWNER_KIND_*; 0: slab objects and per-CPU areas */
 };
 
 /* Is an input with @head at its beginning a memory dump, or any file of the ELF format? */

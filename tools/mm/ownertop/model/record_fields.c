@@ -201,8 +201,6 @@ enum owner_verdict record_evaluate(const struct record *rec, const struct parsed
 	};
 	enum owner_field field;
 
-	if (s->sources && !(s->sources & 1U << rec->kind))
-		return OWNER_VERDICT_FALSE;
 	*unknown_fields = 0;
 	if (!s->fields_used)
 		return OWNER_VERDICT_TRUE;

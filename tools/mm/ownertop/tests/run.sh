@@ -176,7 +176,7 @@ cookbook_commands_run()
 	while IFS= read -r command; do
 		commands=$((commands + 1))
 		case $command in
-		*source=page*)
+		*kind\ ==\ page*)
 			command="$command $input/page.txt"
 			;;
 		*dump* | *monday*)
@@ -330,7 +330,7 @@ explained_inputs()
 		explained_commands_run "$odd" "$here/input/slab_later.txt" &&
 		explained_commands_run "$here/input/show_stacks.txt" &&
 		explained_commands_run "$here/input/raw_frames.txt" &&
-		explained_commands_run --page-size 65536 "source=page if comm != 'a b'" \
+		explained_commands_run --page-size 65536 "if kind == page && comm != 'a b'" \
 			"$here/input/page.txt" &&
 		explained_commands_run --cache 'kmalloc-*' "$here/input/slab.txt"
 }

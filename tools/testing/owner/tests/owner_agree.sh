@@ -33,7 +33,7 @@ build/lang/sentence query <"$work/extra/sentences" >"$work/out" 2>"$work/err" ||
 tools/testing/owner/guest/guest.py run "$kernel" --append "slab_owner=on kfence.sample_interval=0" \
 	--mem 64M --timeout 900 --extra "$work/extra" --cmd '
 	debug=/sys/kernel/debug
-	ask() { exec 3<>$debug/owner/query; echo "$1" >&3; cat <&3; }
+	ask() { exec 3<>$debug/owner/query; echo "$1" >&3 2>/dev/null; cat <&3; }
 	insmod /extra/owner_truth.ko; sleep '$gap'; insmod /extra/owner_leak.ko requests=40; sleep 1
 	ask "mode=stack_handle format=tsv if module == owner_truth,owner_leak"; echo ===
 	cat $debug/slab_owner; echo ===

@@ -29,7 +29,7 @@ tools/testing/owner/guest/guest.py run "$kernel" \
 	--append "slab_owner=on kfence.sample_interval=0 owner=\"$rules\"" \
 	--mem 64M --timeout 900 --extra "$work/extra" --cmd '
 	debug=/sys/kernel/debug
-	ask() { exec 3<>$debug/owner/query; echo "$1" >&3; cat <&3; }
+	ask() { exec 3<>$debug/owner/query; echo "$1" >&3 2>/dev/null; cat <&3; }
 	insmod /extra/owner_truth.ko; insmod /extra/owner_leak.ko requests=400; sleep 1
 	cat $debug/slab_owner; echo ===
 	while IFS= read -r sentence; do ask "$sentence"; echo ===; done </extra/sentences' \

@@ -67,7 +67,7 @@ measure='
 		[ $mode = on ] || { sleep 0.1; return; }
 		for sentence in "group=stack,cache,comm" "group=cgroup,cache" "mode=records if cache == kmalloc-*" \
 			"group=stack.2,comm if age > 1s && cache == kmalloc-*" "group=user.4 top=5" \
-			"source=page group=stack,order" "source=percpu group=stack" \
+			"group=stack,order if kind == page" "group=stack if kind == percpu" \
 			"format=tsv if module == owner_torture"; do
 			(exec 3<>owner/query; echo "$sentence" >&3 && cat <&3 >/dev/null) || echo refused
 		done

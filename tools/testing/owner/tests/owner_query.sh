@@ -24,11 +24,13 @@ ask='query=/sys/kernel/debug/owner/query
 passing=
 [ "${3:-}" != modules ] || passing=$let_modules_pass
 
-# run_query_guest CMD FILE...: run CMD and split its output into files at lines "==="
+# run_query_guest CMD FILE...: run CMD and split its output into files at lines "===". The guest
+# gets the boot parameters of $boot, too.
+boot=
 run_query_guest()
 {
 	# shellcheck disable=SC2086 # two words or none
-	run_guest "slab_owner=on kfence.sample_interval=0" "$ask
+	run_guest "slab_owner=on kfence.sample_interval=0 $boot" "$ask
 		$passing
 		$1" $cpus || return 1
 	shift
@@ -178,19 +180,21 @@ ok "afterwards the total is what is tracked" total_is_tracked
 
 # Each example of a query in the documentation is one line below "# query".
 awk '/^\t# query$/ { getline; sub("\t", ""); print }' "$text" >"$work/examples"
+boot=page_owner=on
 # shellcheck disable=SC2016 # for the guest's shell
 ok "the examples of the text are asked" run_query_guest 'insmod /extra/owner_truth.ko
 	ask_example() {
 		ask "$1" >/tmp/answer
 		echo "$(grep -c "^total" /tmp/answer) $1"
-		grep -q "^objects\|^group\|^Slab object" /tmp/answer || echo "# nothing: $1"
+		grep -q "^objects\|^group\|^Slab object\|^Page allocated" /tmp/answer || echo "# nothing: $1"
 	}
 	'"$(sed "s/.*/ask_example '&'/" "$work/examples")" examples.asked
 while read -r example; do
 	ok "answered: $(echo "$example" | tr -d '#')" \
 		grep -qxF "1 $example" "$work/examples.asked"
 done <"$work/examples"
-ok "there were fourteen" equals "$(grep -vc '^#' "$work/examples.asked")" 14
+boot=
+ok "there were fifteen" equals "$(grep -vc '^#' "$work/examples.asked")" 15
 ok "... which find objects, but for those an hour old, and a handle and an address of another machine" \
 	equals "$(sed -n 's/^# nothing: .*if //p' "$work/examples.asked" | paste -s -d ';')" \
 	"cache == kmalloc-64 && age > 1h && !(comm ~ kworker*);handle == 1074790400;address == 0xffff888012345678"
@@ -199,7 +203,7 @@ ok "... which find objects, but for those an hour old, and a handle and an addre
 ok "is asked what is wrong" run_query_guest '
 	ask "group=cachr"; echo ===
 	dmesg | grep -c cachr; echo ===
-	ask "source=slab,page"; echo ===
+	ask "if kind == slab,page"; echo ===
 	ask "group=comm if comm == $(head -c 5000 /dev/zero | tr "\0" x)"; echo ===
 	exec 4<>$query 5<>$query
 	cat <&4; echo ===
@@ -244,7 +248,7 @@ ok "a task has a hostile name" run_guest "slab_owner=on page_owner=on kfence.sam
 		while [ \$((i += 1)) -le 50 ]; do echo >/tmp/files/\$i; done"
 	cat $debug/slab_owner; echo ===
 	cat $debug/page_owner; echo ===
-	ask "source=slab,page,percpu"; echo ===
+	ask "if kind == slab,page,percpu"; echo ===
 	ask "format=tsv"; echo ===
 	ask "group=comm,pid"; echo ===
 	ask "group=comm format=tsv if comm ~ \"a?[[]2J?b*\" && cache == shmem_inode_cache"; echo ===

@@ -261,8 +261,8 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	cat $control; echo ===
 	ask \"group=cgroup,cache format=tsv if cache ~ owner_truth*\"; echo ===
 	ask \"group=cache format=tsv if cgroup == /a\"; echo ===
-	ask \"source=page group=cgroup format=tsv if func ~ shmem_*\"; echo ===
-	ask \"source=page group=gfp format=tsv if cgroup == /a && func ~ shmem_*\"; echo ===
+	ask \"group=cgroup format=tsv if kind == page && func ~ shmem_*\"; echo ===
+	ask \"group=gfp format=tsv if kind == page && cgroup == /a && func ~ shmem_*\"; echo ===
 	ask \"group=gfp\"; echo ===
 	ask \"group=cgroup,cache format=tsv if cache == shmem_inode_cache\"' >'$work/out' 2>'$work/err'"
 ok "of another cgroup it is not" equals "$(show_rule_hits 0 cgroup)" 0
@@ -276,5 +276,5 @@ ok "only those of a cgroup" equals "$(show_group_cell 3 ' owner_truth')" 19
 ok "pages by their cgroup" [ "$(show_group_cell 4 ' /a$')" -ge 256 ]
 ok "pages by their gfp flags" [ "$(show_group_cell 5 ' GFP_[A-Z_|]*$')" -ge 256 ]
 ok "of slab objects these are not known" equals "$(show_output_section 6 | sed -n "s/^.gfp./gfp/p")" \
-	"gfp is kept of pages only: say source=page"
+	"gfp is kept of pages only: say kind == page"
 finish_tests

@@ -101,7 +101,7 @@ read_all='
 		exec 4<&-
 	done
 	exec 3<>/sys/kernel/debug/owner/query
-	for sentence in group=stack,cache,comm "source=page group=stack,order" "if size > 100000"; do
+	for sentence in group=stack,cache,comm "group=stack,order if kind == page" "if size > 100000"; do
 		free=$(free_kib); began=$(now)
 		echo "$sentence" >&3; bytes=$(cat <&3 | wc -c)
 		report "query_$sentence" $bytes
@@ -110,7 +110,7 @@ ok "32 GB are read" run_guest "slab_owner=on page_owner=on" \
 	"insmod /extra/owner_leak.ko requests=100000
 	$read_all" --smp 2 --mem 32G --timeout 3600
 sed -n '/ ms, .* kept$/s/^/# /p' "$work/out"
-for reader in $files query_group query_source=page query_if; do
+for reader in $files query_group=stack,cache query_group=stack,order query_if; do
 	ok "$reader has an answer" file_has "$work/out" "^$reader.* [0-9]+ ms, [1-9][0-9]* bytes"
 done
 ok "no reader keeps more than 64 MiB" equals \

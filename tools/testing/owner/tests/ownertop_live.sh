@@ -65,7 +65,7 @@ ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.
 	ownertop tree -g nid,comm,stack 'if module == owner_leak' --callees --min 20; echo ===
 	ownertop \"group=handle,kind format=tsv if \$leak\"; echo ===
 	ownertop --json -s objects -g stack,age.1h -n 1 'if size == 200'; echo ===
-	ownertop --json -g nid -n 1 'source=all if nid == 0' 2>&1; echo ===
+	ownertop --json -g nid -n 1 'if kind == slab,page,percpu && nid == 0' 2>&1; echo ===
 	ownertop \"if \$leak && age < 1h\" -g kind --json; echo ===
 	ownertop 'group=cachr' 2>&1; true" asked focus tree tsv by_age pages young wrong
 ok "asked: exact" equals "$(show_first_group asked)" "$leak"
@@ -205,20 +205,20 @@ ok "asks for pages" run_ownertop_guest "slab_owner=on page_owner=on" "insmod /ex
 	cat \$debug/owner_pages; echo ===
 	csv() { ownertop --csv -s objects -n 0 \"\$@\"; }
 	both=\"\$debug/slab_owner \$debug/page_owner\"
-	csv -g func,comm 'source=page if $planted'; echo ===
-	csv -g func,comm 'source=page if $planted' \$debug/page_owner; echo ===
-	csv -g func,kind 'source=all if $planted'; echo ===
-	csv -g func,kind 'source=all if $planted' \$both; echo ===
-	csv -g func,nid 'source=page if $planted && order == 2 && gfp == __GFP_COMP'; echo ===
-	csv -g func,order 'source=page if func == pages_compound'; echo ===
-	csv -g func 'source=slab,page if func == pages_compound && gfp == __GFP_COMP'; echo ===
-	csv -g kind 'source=slab,page'; echo ===
-	csv -g cache 'source=page if cache == kmalloc-64'; echo ===
-	(echo 'source=page if func == pages_compound' >&0; cat <&0) \
+	csv -g func,comm 'if kind == page && $planted'; echo ===
+	csv -g func,comm 'if kind == page && $planted' \$debug/page_owner; echo ===
+	csv -g func,kind 'if kind == slab,page,percpu && $planted'; echo ===
+	csv -g func,kind 'if kind == slab,page,percpu && $planted' \$both; echo ===
+	csv -g func,nid 'if $planted && order == 2 && gfp == __GFP_COMP'; echo ===
+	csv -g func,order 'if kind == page && func == pages_compound'; echo ===
+	csv -g func 'if kind == slab,page && func == pages_compound && gfp != GFP_ATOMIC'; echo ===
+	csv -g kind 'if kind == slab,page'; echo ===
+	csv -g cache 'if kind == page && cache == kmalloc-64'; echo ===
+	(echo 'if kind == page && func == pages_compound' >&0; cat <&0) \
 		0<>\$debug/owner/query >/tmp/records
 	cat /tmp/records; echo ===
 	csv -g func /tmp/records; echo ===
-	ownertop --live=0.2 -c 2 -g func 'source=page if $planted' >/tmp/live
+	ownertop --live=0.2 -c 2 -g func 'if kind == page && $planted' >/tmp/live
 	cat /tmp/live" planted asked_pages read_pages asked_all read_all by_node by_order by_gfp \
 	by_kind by_cache records of_records live_pages
 # show_planted_groups ANSWER: of the planted groups, "FUNCTION MODULE,... OBJECTS BYTES HELD"
@@ -256,7 +256,7 @@ ok "pages: the kernel's own records" file_has "$work/records" '^# generation'
 ok "pages: can be read again" equals "$(show_planted_groups of_records)" "$compound  5 81920 81920"
 ok "live: pages" [ "$(grep -c '20  *[0-9]*s  *pages_ordered \[owner_pages\]' "$work/live_pages")" -ge 2 ]
 ok "asks for pages alone" run_ownertop_guest "page_owner=on" "insmod /extra/owner_pages.ko
-	ownertop --csv -n 0 -g func,comm 'source=page if $planted'" alone
+	ownertop --csv -n 0 -g func,comm 'if kind == page && $planted'" alone
 ok "pages alone: as planted" equals "$(show_planted_sums alone)" "$(show_planted_truth)"
 ok "live: several tables" [ "$(grep -c '^total' "$work/live")" -ge 4 ]
 ok "live: the leak was not there" equals "$(grep -m1 -A1 '^ *1 ' "$work/live" | grep -c leak_open_session)" 0

@@ -47,7 +47,7 @@ count_matching_lines() { grep -cE -e "$2" "$work/$1"; }
 # The answer to a sentence, without the lines before and after its records.
 ask=
 if [ -n "$slab_owner" ]; then
-	ask='exec 3<>owner/query; echo "source=page mode=handle" >&3
+	ask='exec 3<>owner/query; echo "mode=handle if kind == page" >&3
 		cat <&3 | sed "1,3d; /^total: \|^Slab objects of /d"'
 fi
 all='insmod /extra/owner_pages.ko; cat owner_pages; echo ===; cat page_owner; echo ===
@@ -113,7 +113,7 @@ ok "... and is the same" reports_pages grammar "$work/whole"
 # --- Sentences about pages ----------------------------------------------------------
 
 # A slab that was allocated for a small object of the module is in its chains, too.
-planted='group=comm,order format=tsv if func ~ pages_* && !(cache ~ *)'
+planted='group=comm,order format=tsv if func ~ pages_* && kind == page && !(cache ~ *)'
 
 check_sentences()
 {
@@ -121,14 +121,14 @@ check_sentences()
 	ok "is asked" run_tested_guest "page_owner=on slab_owner=on $nodes" "planted='$planted'"'
 		insmod /extra/owner_pages.ko
 		exec 3<>owner/query
-		echo "source=page mode=stack_handle" >&3; cat <&3; echo ===
-		echo "source=page mode=handle nid=0" >&3; cat <&3; echo ===
-		echo "source=page if func == pages_thread && order == 0" >&3; cat <&3; echo ===
-		echo "source=page $planted" >&3; cat <&3; echo ===
-		echo "source=page mode=handle if cache == kmalloc-64" >&3; cat <&3; echo ===
-		echo "source=page group=kind format=tsv if gfp == __GFP_COMP" >&3; cat <&3
+		echo "mode=stack_handle if kind == page" >&3; cat <&3; echo ===
+		echo "mode=handle nid=0 if kind == page" >&3; cat <&3; echo ===
+		echo "if func == pages_thread && order == 0" >&3; cat <&3; echo ===
+		echo "$planted" >&3; cat <&3; echo ===
+		echo "mode=handle if cache == kmalloc-64 && kind == page" >&3; cat <&3; echo ===
+		echo "group=kind format=tsv if gfp == __GFP_COMP" >&3; cat <&3
 		echo "group=kind format=tsv" >&3; cat <&3; echo ===
-		exec 3<>owner/query; echo "if gfp == __GFP_COMP" >&3; cat <&3
+		exec 3<>owner/query; echo "if gfp != __GFP_COMP" >&3; cat <&3
 		echo ===' \
 		both by_node by_func groups slabs kinds no_gfp
 	ok "mode=stack_handle shows both" equals "$(grep -c '^ ' "$work/both" | sed 's/[0-9][0-9]*/many/') $(count_matching_lines both '^handle: ')" \
@@ -218,7 +218,7 @@ fi
 
 query=
 [ -z "$slab_owner" ] || query='exec 3<>owner/query
-	echo "source=page group=cgroup if cgroup == /payer && func ~ shmem*" >&3; cat <&3'
+	echo "group=cgroup if kind == page && cgroup == /payer && func ~ shmem*" >&3; cat <&3'
 ok "pages are charged to a memory cgroup" run_tested_guest "page_owner=on slab_owner=on" '
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/payer

@@ -18,7 +18,7 @@ commands='
 		echo "pools $(cat $big/nr_hugepages) $(cat $small/nr_hugepages)"
 		for planter in alloc_gigantic_folio register_early_stack; do
 			exec 3<>$debug/owner/query
-			echo "source=page format=tsv group=order if func ~ $planter*" >&3
+			echo "format=tsv group=order if kind == page && func ~ $planter*" >&3
 			awk -v name=$planter "/^group/ { print name, \"order\", \$NF, \$3 }
 				/^total/ { print name, \"pages\", \$4 / 4096 }" <&3
 			awk -v name=" $planter" "BEGIN { RS = \"\" } \$0 ~ name { pages += \$NF }

@@ -32,7 +32,7 @@ work_load='
 	look()
 	{
 		cat $debug/page_owner; cat $debug/page_owner_stacks/show_handles
-		exec 3<>$debug/owner/query; echo "source=page group=cache,stack.3" >&3; cat <&3; exec 3<&-
+		exec 3<>$debug/owner/query; echo "group=cache,stack.3 if kind == page" >&3; cat <&3; exec 3<&-
 	} >/dev/null
 	replug()
 	{
