@@ -11,6 +11,7 @@
 
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 
@@ -66,6 +67,18 @@ void owner_query_put_chains(struct owner_query_chain *chains)
 		stack_depot_put(chains[i].handle);
 }
 
+/* Does a comparison hold for the function or module of a frame? Unloaded modules have no functions. */
+static bool frame_matches(const struct owner_sentence *s, const struct owner_comparison *c,
+			  unsigned long frame)
+{
+	char name[MODULE_NAME_LEN];
+
+	return owner_frame_matches(s, c, frame) ||
+	       (c->field == OWNER_FIELD_MODULE &&
+		owner_query_find_unloaded(frame, name, sizeof(name)) &&
+		owner_lang_word_matches(s, c, name));
+}
+
 /**
  * owner_query_chain_matches() - does a comparison hold for a function or module of a chain?
  * @chain: the call chain, used with one sentence only
@@ -83,8 +96,7 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
 	if (!(chain->compared & bit)) {
 		chain->compared |= bit;
 		for (i = 0; i < chain->count && !(chain->matched & bit); i++)
-			if (owner_frame_matches(s, comparison,
-						stack_depot_frame(chain->handle, i)))
+			if (frame_matches(s, comparison, stack_depot_frame(chain->handle, i)))
 				chain->matched |= bit;
 		cond_resched();
 	}
@@ -114,8 +126,12 @@ void owner_query_chain_module(const struct owner_query_chain *chain, char *name,
 {
 	unsigned int i;
 
-	for (i = 0; i < chain->count; i++)
-		if (owner_module_name(stack_depot_frame(chain->handle, i), name, size))
+	for (i = 0; i < chain->count; i++) {
+		unsigned long frame = stack_depot_frame(chain->handle, i);
+
+		if (owner_module_name(frame, name, size) ||
+		    owner_query_find_unloaded(frame, name, size))
 			return;
+	}
 	*name = '\0';
 }

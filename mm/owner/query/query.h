@@ -4,7 +4,7 @@
  *
  * Each file uses only files above it in this list:
  *
- * generation.c	counts loaded and unloaded modules, whose functions the answer names
+ * modules.c	counts loaded and unloaded modules, remembers the names of the last unloaded ones
  * chain.c	frames, functions and modules of a call chain, looked up once
  * user.c	binaries of a user chain
  * parse.c	parses a sentence, and refuses one that cannot be answered
@@ -173,8 +173,13 @@ struct owner_query {
 	struct owner_sum total;
 };
 
-/* generation.c */
+/* modules.c: of how many unloaded modules the names are kept */
+#define OWNER_QUERY_UNLOADED	64
+
 void owner_query_watch_modules(void);
+void owner_query_forget_unloaded(unsigned long start, unsigned long size);
+void owner_query_remember_unloaded(const char *name, unsigned long start, unsigned long size);
+bool owner_query_find_unloaded(unsigned long frame, char *name, size_t size);
 unsigned int owner_query_generation(void);
 
 /* chain.c */

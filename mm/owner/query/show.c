@@ -2,6 +2,7 @@
 /* Prints the answer to a query: as text for people, or as rows of values for programs. */
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
@@ -118,10 +119,15 @@ static void show_value(struct seq_file *m, const struct owner_group_field *by, c
 static void show_frame(struct seq_file *m, unsigned long frame, unsigned int i,
 		       enum owner_format format)
 {
-	if (format == OWNER_FORMAT_TSV)
-		seq_printf(m, "%s%pS", i ? ";" : "", (void *)frame);
-	else
-		seq_printf(m, " %pS\n", (void *)frame);
+	char module[MODULE_NAME_LEN];
+
+	if (format == OWNER_FORMAT_TEXT || i)
+		seq_putc(m, format == OWNER_FORMAT_TSV ? ';' : ' ');
+	seq_printf(m, "%pS", (void *)frame);
+	if (owner_query_find_unloaded(frame, module, sizeof(module)))
+		seq_printf(m, " [%s unloaded]", module);
+	if (format == OWNER_FORMAT_TEXT)
+		seq_putc(m, '\n');
 }
 
 static void show_no_frames(struct seq_file *m, enum owner_format format)

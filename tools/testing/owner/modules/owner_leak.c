@@ -23,6 +23,10 @@ static unsigned int fenced;
 module_param(fenced, uint, 0400);
 MODULE_PARM_DESC(fenced, "number of sessions to leak besides, all served by KFENCE");
 
+static bool leave;
+module_param(leave, bool, 0400);
+MODULE_PARM_DESC(leave, "leave the sessions behind when the module is unloaded");
+
 #define SESSION_SIZE	200
 #define LOG_SIZE	90
 
@@ -119,6 +123,8 @@ static void __exit leak_exit(void)
 {
 	struct session *session, *next;
 
+	if (leave)
+		return;
 	list_for_each_entry_safe(session, next, &sessions, list)
 		kfree(session);
 }

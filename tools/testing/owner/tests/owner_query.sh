@@ -200,6 +200,16 @@ ok "... which find objects, but for those an hour old, and a handle and an addre
 	"cache == kmalloc-64 && age > 1h && !(comm ~ kworker*);handle == 1074790400;address == 0xffff888012345678"
 
 # shellcheck disable=SC2016 # for the guest's shell
+ok "a module leaves objects behind" run_query_guest '
+	insmod /extra/owner_leak.ko requests=40 leave=1; rmmod owner_leak
+	ask "group=module,stack.1 if module == owner_leak && size == 200"; echo ===
+	ask "top=1 format=tsv if module == owner_leak && size == 200"' left left_rows
+ok "the module is named" file_has "$work/left" "^objects 40, bytes 8000, .*, module owner_leak$"
+ok "... behind the address of its function" \
+	file_has "$work/left" "^ 0x[0-9a-f]{8,16} \[owner_leak unloaded\]$"
+ok "... in rows, too" file_has "$work/left_rows" "^object.*	0x[0-9a-f]{8,16} \[owner_leak unloaded\];"
+
+# shellcheck disable=SC2016 # for the guest's shell
 ok "is asked what is wrong" run_query_guest '
 	ask "group=cachr"; echo ===
 	dmesg | grep -c cachr; echo ===
