@@ -271,7 +271,8 @@ size_t owner_lang_print_comparison(const struct owner_sentence *s,
  * @buf: the output buffer; may be NULL if @size is 0
  * @size: size of @buf
  *
- * The name has the buckets, as "size.4K": who reads the column "size" expects exact sizes.
+ * The name has the buckets, as "size.4K": who reads the column "size" expects exact sizes. The
+ * column "held" is the sum of a group, so that of the field is "held_each".
  *
  * Return: the length of the complete text without its NUL, as snprintf().
  */
@@ -279,7 +280,8 @@ size_t owner_lang_print_column(const struct owner_group_field *by, char *buf, si
 {
 	struct output out = { buf, size, 0 };
 
-	append_text(&out, "%s", owner_field_names[by->field]);
+	append_text(&out, "%s%s", owner_field_names[by->field],
+		    by->field == OWNER_FIELD_HELD ? "_each" : "");
 	append_bucket(&out, by);
 	return out.length;
 }

@@ -17,10 +17,7 @@
 #define STACK_MAX (64 * 1024)
 #define USER_MAX (8 * 1024)
 
-/*
- * The columns of a group's sums in an answer. Those up to YOUNGEST are left of the columns of
- * fields and may have the name of a field ("held"); the others have names that no field has.
- */
+/* The columns of a group's sums in an answer. */
 enum {
 	OBJECTS, BYTES, HELD, OLDEST, YOUNGEST,
 	RECORDS, OBJECTS_ERROR, BYTES_ERROR,
@@ -72,13 +69,15 @@ static bool cell_equals(struct text_slice cell, const char *word)
 	return cell.len == strlen(word) && !memcmp(cell.s, word, cell.len);
 }
 
-static int find_answer_column(struct text_slice name, bool in_sums)
+static int find_answer_column(struct text_slice name, bool of_groups)
 {
 	int sum = owner_lang_find_name(name.s, name.len, sum_names, NR_SUMS);
 	int field = owner_lang_find_name(name.s, name.len, owner_field_names, OWNER_GROUP_FIELDS);
 
-	if (in_sums || sum > YOUNGEST)
-		return sum < 0 ? COLUMN_OTHER : COLUMN_SUM + sum;
+	if (of_groups && sum >= 0)
+		return COLUMN_SUM + sum;
+	if (cell_equals(name, "held_each"))
+		return OWNER_FIELD_HELD;
 	if (cell_equals(name, "ts_ns"))
 		return OWNER_FIELD_TS;
 	if (cell_equals(name, "weight"))
@@ -92,20 +91,16 @@ static int find_answer_column(struct text_slice name, bool in_sums)
  */
 static const char *parse_column_head(struct answer_columns *c, struct text_slice line)
 {
-	bool in_sums;
-
 	c->n = 0;
 	c->growth = c->sentence_has_mark;
 	c->sentence_has_mark = false;
 	c->groups = memmem(line.s, line.len, "\tyoungest_ns", 12);
-	in_sums = c->groups;
 	while (line.len) {
 		struct text_slice name = consume_cell(&line);
 
 		if (c->n == COLUMNS_MAX)
 			return "the answer has too many columns";
-		c->v[c->n++] = find_answer_column(name, in_sums);
-		in_sums = in_sums && !cell_equals(name, sum_names[YOUNGEST]);
+		c->v[c->n++] = find_answer_column(name, c->groups);
 	}
 	return NULL;
 }
