@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fill a struct answer: read the inputs that the view needs, or send a query to the kernel. */
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "ask/again.h"
 #include "ask/answer.h"
@@ -71,8 +70,11 @@ static const char *name_memory_of_dump(const struct dump *dump)
 	if (objects[KIND_SLAB][0] || objects[KIND_SLAB][1] || objects[KIND_PERCPU][0] ||
 	    objects[KIND_PERCPU][1])
 		return "slab objects";
-	if (objects[KIND_PAGE][0] || objects[KIND_PAGE][1])
+	/* The objects of sums are single pages, those of records are allocations. */
+	if (objects[KIND_PAGE][0])
 		return "pages";
+	if (objects[KIND_PAGE][1])
+		return "sums of pages";
 	if (objects[KIND_SITE][0] || objects[KIND_SITE][1])
 		return "source lines of allocinfo";
 	return NULL;
@@ -96,25 +98,17 @@ static bool dumps_list_one_kind(const struct dumps *dumps)
 	return true;
 }
 
-/* Returns an input that is named more than once, so that it is counted twice, or NULL. */
-static const char *find_input_named_twice(const struct options *o, char * const *paths, int n)
+/* Returns false after a message if the dump has an object twice, unless that is wanted. */
+static bool dump_has_objects_once(const struct options *o, const struct input_summary *summary)
 {
-	struct stat *files = xcalloc(n + 1, sizeof(*files));
-	const char *twice = NULL;
-	int i, j;
+	const char * const *paths = summary->same_kind;
 
-	if (o->old)
-		stat(o->old, &files[n]);
-	for (i = 0; i < n && !twice; i++) {
-		if (stat(paths[i], &files[i]) || !S_ISREG(files[i].st_mode))
-			continue;
-		for (j = 0; j <= n && !twice; j++)
-			if (j != i && files[j].st_ino == files[i].st_ino &&
-			    files[j].st_dev == files[i].st_dev)
-				twice = paths[i];
-	}
-	free(files);
-	return twice;
+	if (!paths[0] || o->sum)
+		return true;
+	fprintf(stderr, "ownertop: %s and %s list the same kind of memory. To compare them, say\n"
+		"ownertop diff %s %s; to add up dumps of different machines, add --sum.\n",
+		paths[0], paths[1], paths[0], paths[1]);
+	return false;
 }
 
 static void init_view_of_answer(struct answer *a, const struct options *o)
@@ -163,7 +157,6 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	model_init(&a->model, &o->select);
 	if (o->view->explains)
 		a->model.histograms = &a->histograms;
-	a->named_twice = find_input_named_twice(o, paths, n);
 	if (o->old)
 		read_two_dumps(a, o, paths, n);
 	else if (o->view->series || (o->view->explains && !o->live && n > 1))
@@ -171,6 +164,8 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	else
 		read_dump(a, o, paths, n);
 	model_finish(&a->model);
+	if (!dump_has_objects_once(o, &a->model.sink.summary))
+		return false;
 	/*
 	 * Without one of its dumps a comparison would show wrong changes, and without any input
 	 * a view would show zeros.

@@ -131,7 +131,11 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "page-size",
 		.argument = required_argument, .form = "N",
 		.group = GROUP_INPUT, .values = VALUES_PAGE_SIZES,
-		.help_column = 34, .help = "of the dump: 26h after boot; bytes in a page",
+	},
+	[OPT_SUM] = {
+		.name = "sum",
+		.group = GROUP_INPUT,
+		.help_column = 36, .help = "26h after boot; of the dump; add dumps up",
 	},
 	[OPT_VMCORE] = {
 		.name = "vmcore",

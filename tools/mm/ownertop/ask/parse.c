@@ -166,6 +166,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_TIME:
 		dump_times_parse(&o->times, optarg);
 		break;
+	case OPT_SUM:
+		o->sum = true;
+		break;
 	case OPT_PAGE_SIZE:
 		o->input.page_size = parse_page_size(optarg);
 		break;

@@ -133,6 +133,18 @@ static bool is_reopenable(const struct input_reading *r)
 	return r->in.fd && !fstat(r->in.fd, &st) && S_ISREG(st.st_mode);
 }
 
+static void note_kind_of_input(struct input_reading *r, enum record_kind kind)
+{
+	struct input_summary *summary = &r->sink->summary;
+
+	summary->slabs_listed |= kind != KIND_PAGE;
+	if (summary->first_of_kind[kind]) {
+		summary->same_kind[0] = summary->first_of_kind[kind];
+		summary->same_kind[1] = r->path;
+	}
+	summary->first_of_kind[kind] = r->path;
+}
+
 /*
  * Open an input, note what it contains, and read it at once if it maps handles. Otherwise
  * close it again unless there are few inputs: each open one has a buffer, and a compressed
@@ -140,10 +152,12 @@ static bool is_reopenable(const struct input_reading *r)
  */
 static void inspect_or_read_input(struct input_reading *r, bool keep_open)
 {
+	enum record_kind kind;
+
 	if (!reading_open(r))
 		return;
-	if (r->format->lists_slabs && r->format->lists_slabs(r))
-		r->sink->summary.slabs_listed = true;
+	if (r->format->find_kind && r->format->find_kind(r, &kind))
+		note_kind_of_input(r, kind);
 	if (r->format->maps_handles && r->format->maps_handles(r))
 		read_whole_input(r);
 	else if ((!keep_open || r->in.unpack) && is_reopenable(r))

@@ -415,11 +415,12 @@ static void read_answer(struct input_reading *r)
 }
 
 /* An answer that lists slab objects is assumed to list all that the user wants. */
-static bool input_lists_slabs(struct input_reading *r)
+static bool find_kind_of_answer(struct input_reading *r, enum record_kind *kind)
 {
 	struct text_scan c = reading_begin_scan(r);
 	struct text_slice line;
 
+	*kind = KIND_SLAB;
 	while (scan_next_line(&c, &line))
 		if (TEXT_STARTS(line, "object\tslab\t"))
 			return true;
@@ -428,7 +429,7 @@ static bool input_lists_slabs(struct input_reading *r)
 
 const struct input_format format_answer = {
 	.recognise = is_answer_line,
-	.lists_slabs = input_lists_slabs,
+	.find_kind = find_kind_of_answer,
 	.record_begins = is_answer_line,
 	.read = read_answer,
 };

@@ -202,15 +202,16 @@ static bool input_maps_handles(struct input_reading *r)
 	return block_only_maps_handle(&block);
 }
 
-static bool input_lists_slabs(struct input_reading *r)
+static bool find_kind_of_stacks(struct input_reading *r, enum record_kind *kind)
 {
+	*kind = KIND_SLAB;
 	return find_first_block_with_numbers(r).has & HAS_SLABS;
 }
 
 const struct input_format format_stacks = {
 	.recognise = is_stacks_line,
 	.maps_handles = input_maps_handles,
-	.lists_slabs = input_lists_slabs,
+	.find_kind = find_kind_of_stacks,
 	.record_begins = text_begins_stack_block,
 	.read = read_stacks,
 };

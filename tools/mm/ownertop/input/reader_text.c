@@ -225,21 +225,20 @@ static void read_record_text(struct input_reading *r)
  * An input lists slab objects if its first record is one: page_owner and slab_owner are
  * separate files.
  */
-static bool input_lists_slabs(struct input_reading *r)
+static bool find_kind_of_text(struct input_reading *r, enum record_kind *kind)
 {
 	struct text_scan c = reading_begin_scan(r);
 	struct text_slice line;
-	enum record_kind kind;
 
 	while (scan_next_line(&c, &line))
-		if (header_find_record_kind(line, &kind))
-			return kind != KIND_PAGE;
+		if (header_find_record_kind(line, kind))
+			return true;
 	return false;
 }
 
 const struct input_format format_text = {
 	.recognise = is_text_line,
-	.lists_slabs = input_lists_slabs,
+	.find_kind = find_kind_of_text,
 	.record_begins = text_begins_record,
 	.read = read_record_text,
 	.divisible = true,

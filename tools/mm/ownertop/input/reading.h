@@ -52,8 +52,11 @@ struct input_format {
 	bool (*recognise)(struct text_slice line);
 	/* Does the input only map handles to call chains? NULL: no input of the format does. */
 	bool (*maps_handles)(struct input_reading *r);
-	/* Does the input list all slab objects? NULL: no input of the format does. */
-	bool (*lists_slabs)(struct input_reading *r);
+	/*
+	 * Find the kind of all objects that the input lists: of each, it lists all there are. Returns
+	 * false if that is not known. NULL: of no input of the format it is.
+	 */
+	bool (*find_kind)(struct input_reading *r, enum record_kind *kind);
 	/* Prepare for the first record; may be NULL. */
 	void (*begin)(struct input_reading *r);
 	/* Does @ahead begin with a record? Reading continues there after damage. */

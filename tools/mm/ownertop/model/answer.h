@@ -22,7 +22,6 @@ struct answer {
 	struct model model;
 	struct dumps dumps;	/* dumps that a view compares; other views use only model */
 	u64 *dump_ns;		/* trend: ns from the first dump to each dump */
-	const char *named_twice;	/* an input that is named more than once, or NULL */
 	struct histograms histograms;	/* view explain: of the last dump */
 	struct input_health health;
 	struct record_selection rest_of_select;	/* the query's selection without its expression */

@@ -94,7 +94,9 @@ static void print_time(const struct dump *old, const struct dump *new, FILE *out
 {
 	char buf[HUMAN_LEN];
 
-	if (new->newest > old->newest)
+	if (!old->newest || !new->newest)
+		fprintf(out, "time: unknown, %s has none\n", old->newest ? new->path : old->path);
+	else if (new->newest > old->newest)
 		fprintf(out, "time: %s between the newest records of the two\n",
 			human_format_age(buf, new->newest - old->newest));
 	else

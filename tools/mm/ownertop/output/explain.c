@@ -138,7 +138,9 @@ static char *make_command(const struct explanation *e, const char *words, const 
 	fputs(e->o->selection_arguments, out);
 	for (i = first_input; i < e->o->nr_inputs; i++)
 		if (i == 0 || i == e->o->nr_inputs - 1 || first_input)
-			quote_print_argument(e->o->inputs[i], out);
+			/* A pipe has been read: its text is to be kept in a file first. */
+			quote_print_argument(strcmp(e->o->inputs[i], "-") ? e->o->inputs[i] : "FILE",
+					     out);
 	fclose(out);
 	return text;
 }
@@ -343,7 +345,9 @@ static void print_histograms(const struct explanation *e, FILE *out)
 	fprintf(out, "%10s %9s %8s\n", "SIZE", "OBJECTS", "BYTES");
 	print_histogram(h->sizes, false, out);
 	if (h->ages_unknown == e->a->model.total.objects) {
-		fputs("AGES are unknown: the input has none, or is a pipe.\n", out);
+		fputs(e->a->model.newest ?
+		      "AGES are counted from the newest record: name a FILE, not a pipe.\n" :
+		      "AGES are unknown: the input has no times.\n", out);
 		return;
 	}
 	fprintf(out, "%10s %9s %8s\n", "AGE", "OBJECTS", "BYTES");

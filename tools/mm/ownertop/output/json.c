@@ -327,11 +327,6 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 	if (m->sink.summary.idle_handles)
 		json_print_member("idle_handles",
 				  json_new_count(m->sink.summary.idle_handles), out);
-	if (a->named_twice) {
-		struct text_slice path = { a->named_twice, strlen(a->named_twice) };
-
-		json_print_member("named_twice", json_from_text(path), out);
-	}
 	json_print_member("filtered_out", json_from_sum(&m->filtered), out);
 	if (m->undecided.objects)
 		json_print_member("undecided", json_from_sum(&m->undecided), out);

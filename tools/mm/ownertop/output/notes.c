@@ -63,8 +63,6 @@ static void print_left_out(const struct answer *a, struct terminal term, FILE *o
 			"untracked: %llu slab objects have no owner and are not counted\n",
 			summary->untracked);
 	print_sources(&m->sources, out);
-	if (a->named_twice)
-		fprintf(out, "twice: %s is named more than once\n", a->named_twice);
 	if (summary->idle_handles)
 		fprintf(out, "handles: %u explained, none counted; read show_handles as well\n",
 			summary->idle_handles);

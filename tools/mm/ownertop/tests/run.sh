@@ -285,7 +285,7 @@ documented_queries()
 		asked=$((asked + 1))
 		echo "$query"
 		"$build/ownertop" --page-size 4096 "$query" "$here/input/slab.txt" \
-			"$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" || return 1
+			--sum "$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" || return 1
 		grep -q '^\(# \)*total' "$work/answer" || return 1
 	done < <(sed -n '/^\t# query$/{n;s/^\t//p}' "$text" | grep group=)
 	[ "$asked" -ge 8 ]
