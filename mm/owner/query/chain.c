@@ -67,7 +67,7 @@ void owner_query_put_chains(struct owner_query_chain *chains)
 		stack_depot_put(chains[i].handle);
 }
 
-/* Does a comparison hold for the function or module of a frame? Unloaded modules have no functions. */
+/* Does a comparison hold for the function of a frame, or for its module, loaded or not? */
 static bool frame_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 			  unsigned long frame)
 {

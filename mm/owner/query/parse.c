@@ -69,11 +69,11 @@ static const char *refuse_sentence(const struct owner_query *query)
 		    owner_query_keyed_by_handle(s))
 			return "a handle is that of a whole chain: group=stack, without a number";
 	if (!kinds)
-		return "neither slab objects, pages nor per-CPU areas can match: comparisons contradict each other";
+		return "neither slab objects, pages nor per-CPU areas can match: a contradiction";
 	if (kinds & BIT(OWNER_KIND_PAGE) && !owner_pages_tracked())
 		return "page_owner is off: for pages boot with page_owner=on";
 	if (kinds & ~BIT(OWNER_KIND_PAGE) && !slab_owner_wanted())
-		return "slab_owner is off: for slab objects boot with slab_owner=on, of pages ask 'if kind == page'";
+		return "slab_owner is off: boot with slab_owner=on, or ask for pages: if kind == page";
 	return refuse_fields(owner_query_fields(s), kinds);
 }
 

@@ -245,7 +245,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 #define FIELDS_OF_CACHE		(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_HELD) | \
 				 BIT(OWNER_FIELD_ORDER) | BIT(OWNER_FIELD_KIND))
 /* Fields that have the same value in all page or per-CPU allocations. */
-#define FIELDS_OF_SOURCE	(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
+#define FIELDS_OF_KIND	(BIT(OWNER_FIELD_CACHE) | BIT(OWNER_FIELD_KIND))
 /* Fields that a rule can use: enum owner_field has them before OWNER_FIELD_AGE. */
 #define FIELDS_OF_RULES		(BIT(OWNER_FIELD_AGE) - 1)
 /* Fields whose values an allocation has. To find the others takes a function call. */
@@ -286,10 +286,9 @@ static void set_known_cache_fields(struct owner_field_values *fields, const stru
 }
 
 /* @kind: OWNER_KIND_PAGE or OWNER_KIND_PERCPU. */
-static void set_kind_fields(struct owner_field_values *fields, enum owner_kind kind,
-			      size_t size)
+static void set_kind_fields(struct owner_field_values *fields, enum owner_kind kind, size_t size)
 {
-	fields->known_fields = FIELDS_OF_SOURCE;
+	fields->known_fields = FIELDS_OF_KIND;
 	fields->absent_fields = BIT(OWNER_FIELD_CACHE);
 	fields->value[OWNER_FIELD_KIND].number = kind;
 	if (kind == OWNER_KIND_PAGE) {
@@ -436,11 +435,11 @@ static void merge_known_rules(const struct owner_rule_table *table, enum owner_k
  * @merged: filled
  */
 void owner_rules_merge_for_kind(const struct owner_rule_table *table, enum owner_kind kind,
-				  struct owner_merged_settings *merged)
+				struct owner_merged_settings *merged)
 {
 	struct owner_field_values fields;
 
-	/* The size does not matter: FIELDS_OF_SOURCE leaves order and held unknown. */
+	/* The size does not matter: FIELDS_OF_KIND leaves order and held unknown. */
 	set_kind_fields(&fields, kind, 1);
 	merge_known_rules(table, kind, &fields, merged);
 }
@@ -553,8 +552,8 @@ struct owner_choice owner_choose_object_tracking(struct kmem_cache *s, gfp_t fla
  * Call it with the RCU read lock held.
  */
 static bool merge_kind_rules(enum owner_kind kind, gfp_t flags, size_t size, int nid,
-			       struct stack_depot_caller caller,
-			       struct owner_merged_settings *merged)
+			     struct stack_depot_caller caller,
+			     struct owner_merged_settings *merged)
 {
 	const struct owner_rule_table *table = rcu_dereference(owner_rules_table);
 

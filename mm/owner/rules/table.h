@@ -117,6 +117,6 @@ int owner_rules_find_use(const struct owner_rule_table *table, unsigned int kind
 			 struct owner_rule_use *uses);
 void owner_rules_store_cache_rule(struct kmem_cache *s);
 void owner_rules_merge_for_kind(const struct owner_rule_table *table, enum owner_kind kind,
-				  struct owner_merged_settings *merged);
+				struct owner_merged_settings *merged);
 
 #endif /* _MM_OWNER_RULES_TABLE_H */

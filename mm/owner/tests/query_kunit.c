@@ -580,8 +580,9 @@ static void test_kill_ends_answer(struct kunit *test)
 static void test_refusals(struct kunit *test)
 {
 	static const char * const refused[][2] = {
-		{ "if kind == slab && order == 2", "neither slab objects, pages nor per-CPU areas " },
-		{ "group=gfp", "'gfp' is kept of pages only: say kind == page\n  group=gfp\n  ^~~" },
+		{ "if kind == slab && order == 2", "neither slab objects, pages nor per-CPU " },
+		{ "group=gfp",
+		  "'gfp' is kept of pages only: say kind == page\n  group=gfp\n  ^~~" },
 		{ "group=gfp if kind == slab", "'gfp' is kept of pages only: say kind == page" },
 		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
 		{ "mode=handle group=stack.-1", "a handle is that of a whole chain: " },
