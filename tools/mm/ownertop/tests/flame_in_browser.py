@@ -158,7 +158,7 @@ class Checker:
                     sorted(p for p in drawn if "match" in drawn[p]["class"].split()))
 
     def check_diff(self, old, new):
-        """Check the colours of a diff: boxes that grew are red, boxes that shrank are green."""
+        """Check the colours of a diff: boxes that grew are red, boxes that shrank are blue."""
         sums = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
             for rec in oracle.read_records(dump, 0, self.skip):
@@ -169,8 +169,8 @@ class Checker:
         seen = set()
         for path, frame in self.read_flame_boxes().items():
             before, after = sums[path]
-            red, green, _ = map(int, re.findall(r"\d+", frame["colour"])[:3])
-            got = (red > green) - (red < green)
+            red, green, blue = map(int, re.findall(r"\d+", frame["colour"])[:3])
+            got = (red > max(green, blue)) - (blue > max(red, green))
             seen.add(got)
             self.expect(f"colour of {path}", (after > before) - (after < before), got)
         self.expect("colours", {-1, 0, 1}, seen)
