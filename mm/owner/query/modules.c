@@ -26,8 +26,7 @@ struct unloaded_module {
 
 static atomic_t generation;
 
-/* Readers hold the raw locks of a walk. */
-static DEFINE_RAW_SPINLOCK(unloaded_lock);
+static DEFINE_SPINLOCK(unloaded_lock);
 /* Guarded by unloaded_lock. The next module replaces unloaded[nr_unloaded % size]. */
 static struct unloaded_module unloaded[OWNER_QUERY_UNLOADED];
 static unsigned int nr_unloaded;
@@ -40,14 +39,13 @@ static unsigned int nr_unloaded;
 void owner_query_forget_unloaded(unsigned long start, unsigned long size)
 {
 	struct unloaded_module *module;
-	unsigned long flags;
 
-	raw_spin_lock_irqsave(&unloaded_lock, flags);
+	spin_lock(&unloaded_lock);
 	for (module = unloaded; module < unloaded + OWNER_QUERY_UNLOADED; module++)
 		if (size && (start - module->start < module->size ||
 			     module->start - start < size))
 			module->size = 0;
-	raw_spin_unlock_irqrestore(&unloaded_lock, flags);
+	spin_unlock(&unloaded_lock);
 }
 
 /**
@@ -59,14 +57,16 @@ void owner_query_forget_unloaded(unsigned long start, unsigned long size)
 void owner_query_remember_unloaded(const char *name, unsigned long start, unsigned long size)
 {
 	struct unloaded_module *module;
-	unsigned long flags;
 
-	raw_spin_lock_irqsave(&unloaded_lock, flags);
+	/* Loading it may have failed before it had text. */
+	if (!size)
+		return;
+	spin_lock(&unloaded_lock);
 	module = &unloaded[nr_unloaded++ % OWNER_QUERY_UNLOADED];
 	strscpy(module->name, name);
 	module->start = start;
 	module->size = size;
-	raw_spin_unlock_irqrestore(&unloaded_lock, flags);
+	spin_unlock(&unloaded_lock);
 }
 
 /**
@@ -75,24 +75,23 @@ void owner_query_remember_unloaded(const char *name, unsigned long start, unsign
  * @name: set to the module's name
  * @size: of @name
  *
- * Return: false if there was none, it is forgotten, or a module is loaded there now.
+ * Return: false if there was none, it is forgotten, or there is other code now.
  */
 bool owner_query_find_unloaded(unsigned long frame, char *name, size_t size)
 {
 	const struct unloaded_module *module;
-	unsigned long flags;
 	bool found = false;
 
-	/* Most frames are of the kernel: spare them the search. */
-	if (core_kernel_text(frame - 1))
+	/* The kernel's, that of a loaded module, of BPF, of ftrace or of kprobes. */
+	if (__kernel_text_address(frame - 1))
 		return false;
-	raw_spin_lock_irqsave(&unloaded_lock, flags);
+	spin_lock(&unloaded_lock);
 	for (module = unloaded; !found && module < unloaded + OWNER_QUERY_UNLOADED; module++) {
 		found = frame - 1 - module->start < module->size;
 		if (found)
 			strscpy(name, module->name, size);
 	}
-	raw_spin_unlock_irqrestore(&unloaded_lock, flags);
+	spin_unlock(&unloaded_lock);
 	return found;
 }
 
@@ -102,9 +101,12 @@ static int watch_module(struct notifier_block *block, unsigned long state, void 
 {
 	const struct module *module = data;
 	const struct module_memory *text = &module->mem[MOD_TEXT];
+	const struct module_memory *init = &module->mem[MOD_INIT_TEXT];
 
-	if (state == MODULE_STATE_COMING)
+	if (state == MODULE_STATE_COMING) {
 		owner_query_forget_unloaded((unsigned long)text->base, text->size);
+		owner_query_forget_unloaded((unsigned long)init->base, init->size);
+	}
 	if (state == MODULE_STATE_GOING)
 		owner_query_remember_unloaded(module->name, (unsigned long)text->base, text->size);
 	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)

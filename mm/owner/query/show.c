@@ -585,12 +585,11 @@ static void show_coverage(struct seq_file *m, const struct owner_sentence *s)
 {
 	unsigned int kinds = owner_lang_asked_kinds(s);
 
-	if (!(kinds & BIT(OWNER_KIND_SLAB)))
-		return;
-	if (kinds & BIT(OWNER_KIND_PAGE))
-		seq_puts(m, "# counted twice: slab objects lie in pages that are counted as well\n");
-	else if (s->nr_group_by && !(s->fields_used & ~BIT(OWNER_FIELD_KIND)) && !s->since_mark)
-		seq_printf(m, "# all slabs take %lu bytes, with free slots and objects without an owner\n",
+	if (kinds & BIT(OWNER_KIND_PAGE) && kinds != BIT(OWNER_KIND_PAGE))
+		seq_puts(m, "# slab objects and per-CPU areas lie in pages that may be counted as well\n");
+	else if (kinds & BIT(OWNER_KIND_SLAB) && s->nr_group_by && !s->since_mark &&
+		 !(s->fields_used & ~BIT(OWNER_FIELD_KIND)))
+		seq_printf(m, "# all slabs and large kmalloc() take %lu bytes, with free slots and objects without an owner\n",
 			   (global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
 			    global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B)) << PAGE_SHIFT);
 }

@@ -7,6 +7,7 @@
 #include "ask/query.h"
 #include "base/alloc.h"
 #include "base/exit_status.h"
+#include "base/quote.h"
 #include "input/reader.h"
 
 /*
@@ -98,17 +99,19 @@ static bool dumps_list_one_kind(const struct dumps *dumps)
 	return true;
 }
 
-/* Returns false after a message if the dump has an object twice, unless that is wanted. */
-static bool dump_has_objects_once(const struct options *o, const struct input_summary *summary)
+bool answer_report_same_kind(const struct answer *a, const struct options *o)
 {
-	const char * const *paths = summary->same_kind;
+	const char * const *paths = a->model.sink.summary.same_kind;
 
-	if (!paths[0] || o->sum)
-		return true;
-	fprintf(stderr, "ownertop: %s and %s list the same kind of memory. To compare them, say\n"
-		"ownertop diff %s %s; to add up dumps of different machines, add --sum.\n",
-		paths[0], paths[1], paths[0], paths[1]);
-	return false;
+	if (!paths[0] || o->input.sum)
+		return false;
+	fprintf(stderr, "ownertop: %s and %s list the same kind of memory.\n"
+		"To add up dumps of different machines, add --sum. To compare them:\n"
+		"ownertop diff", paths[0], paths[1]);
+	quote_print_argument(paths[0], stderr);
+	quote_print_argument(paths[1], stderr);
+	putc('\n', stderr);
+	return true;
 }
 
 static void init_view_of_answer(struct answer *a, const struct options *o)
@@ -164,7 +167,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	else
 		read_dump(a, o, paths, n);
 	model_finish(&a->model);
-	if (!dump_has_objects_once(o, &a->model.sink.summary))
+	if (a->model.sink.summary.same_kind[0] && !o->input.sum)
 		return false;
 	/*
 	 * Without one of its dumps a comparison would show wrong changes, and without any input

@@ -7,10 +7,13 @@
 #include "model/answer.h"
 
 /*
- * Read @paths as the view of @o requires. Returns false after a message if there is
- * nothing to show. The caller calls answer_free_members() in both cases.
+ * Read @paths as the view of @o requires. Returns false if there is nothing to show, after a message
+ * unless answer_report_same_kind() prints it. The caller calls answer_free_members() in both cases.
  */
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
+
+/* Print a message and return true if two inputs must not be added up without --sum. */
+bool answer_report_same_kind(const struct answer *a, const struct options *o);
 void answer_free_members(struct answer *a);
 
 /* Returns the part of the options that the writers of output need. */

@@ -135,7 +135,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 	[OPT_SUM] = {
 		.name = "sum",
 		.group = GROUP_INPUT,
-		.help_column = 36, .help = "26h after boot; of the dump; add dumps up",
+		.help_column = 36, .help = "26h after boot; bytes; several machines",
 	},
 	[OPT_VMCORE] = {
 		.name = "vmcore",

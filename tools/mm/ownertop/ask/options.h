@@ -60,7 +60,6 @@ struct options {
 	u32 updates;		/* updates of live mode until it ends; 0: no limit */
 	u32 interval_ms;	/* time between updates; 0: read once */
 	bool live;		/* no input is named: read this machine */
-	bool sum;		/* add up dumps that list the same kind of memory */
 	char * const *inputs;
 	const char **input_list;	/* the list that inputs points into */
 	int nr_inputs;

@@ -167,7 +167,7 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		dump_times_parse(&o->times, optarg);
 		break;
 	case OPT_SUM:
-		o->sum = true;
+		o->input.sum = true;
 		break;
 	case OPT_PAGE_SIZE:
 		o->input.page_size = parse_page_size(optarg);

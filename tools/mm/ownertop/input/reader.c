@@ -137,7 +137,10 @@ static void note_kind_of_input(struct input_reading *r, enum record_kind kind)
 {
 	struct input_summary *summary = &r->sink->summary;
 
-	summary->slabs_listed |= kind != KIND_PAGE;
+	/* A dump that lists per-CPU areas first lists slab objects, too. */
+	if (kind == KIND_PERCPU)
+		kind = KIND_SLAB;
+	summary->slabs_listed |= kind == KIND_SLAB;
 	if (summary->first_of_kind[kind]) {
 		summary->same_kind[0] = summary->first_of_kind[kind];
 		summary->same_kind[1] = r->path;
@@ -187,6 +190,7 @@ void read_records_from_inputs(char * const *paths, int n, const struct input_opt
 {
 	struct input_reading *all = xcalloc(n, sizeof(*all));
 	struct handle_map handles = { 0 };
+	bool refused;
 	int i;
 
 	for (i = 0; i < n; i++)
@@ -202,7 +206,11 @@ void read_records_from_inputs(char * const *paths, int n, const struct input_opt
 	if (n > 1)
 		for (i = 0; i < n; i++)
 			inspect_or_read_input(&all[i], n <= KEEP_OPEN_MAX);
+	refused = sink->summary.same_kind[0] && !options->sum;
 	for (i = 0; i < n; i++)
+		if (refused && all[i].open)
+			reading_close(&all[i]);
+	for (i = 0; i < n && !refused; i++)
 		if (all[i].path && (all[i].open || reading_open(&all[i])))
 			read_whole_input(&all[i]);
 	if (!handles.used)

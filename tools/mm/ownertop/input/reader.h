@@ -11,11 +11,12 @@
 struct input_options {
 	u64 page_size;		/* bytes of a page of the machine that printed them */
 	struct vmcore_options vmcore;
+	bool sum;		/* read two inputs that list objects of one kind */
 };
 
 /*
  * Read @n inputs and hand their records to @sink. Each of @paths is a file, or "-" for standard
- * input.
+ * input. If two list objects of one kind, nothing is read, unless @options has sum.
  */
 void read_records_from_inputs(char * const *paths, int n, const struct input_options *options,
 			      struct record_sink *sink, struct input_health *health);

@@ -135,8 +135,16 @@ static void read_allocinfo(struct input_reading *r)
 	reading_read_line(r, parse_allocinfo_line);
 }
 
+static bool find_kind_of_allocinfo(struct input_reading *r, enum record_kind *kind)
+{
+	(void)r;
+	*kind = KIND_SITE;
+	return true;
+}
+
 const struct input_format format_allocinfo = {
 	.recognise = is_allocinfo_line,
+	.find_kind = find_kind_of_allocinfo,
 	.record_begins = text_begins_allocinfo_line,
 	.read = read_allocinfo,
 };

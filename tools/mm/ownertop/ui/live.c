@@ -21,13 +21,15 @@
 /* Number of frames that are shown after "-" is pressed while all frames are shown. */
 #define DEPTH_AFTER_ALL 4
 
-static void read_live_answer(struct live_state *l, bool quiet)
+/* Returns false if the inputs must not be added up. */
+static bool read_live_answer(struct live_state *l, bool quiet)
 {
 	/* rows_begin_table() has set a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
 	answer_free_members(&l->a);
 	l->a.health.quiet = quiet;
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
+	return !l->a.model.sink.summary.same_kind[0] || l->o.input.sum;
 }
 
 static int get_exit_status(const struct live_state *l)
@@ -351,7 +353,8 @@ static void run_on_screen(struct live_state *l)
 		s64 wait;
 
 		if (step == STEP_READ) {
-			read_live_answer(l, true);
+			if (!read_live_answer(l, true))
+				break;
 			choose_groups(l, true);
 			live_draw(l);
 			due = read_clock_ms() + l->o.interval_ms;
@@ -423,7 +426,8 @@ static void run_without_terminal(struct live_state *l)
 	u32 left = l->o.updates;
 
 	for (;;) {
-		read_live_answer(l, false);
+		if (!read_live_answer(l, false))
+			return;
 		print_update(l);
 		if (fflush(stdout) || (left && !--left))
 			return;
@@ -434,6 +438,7 @@ static void run_without_terminal(struct live_state *l)
 int live_run_view(const struct options *o, char * const *paths, int n)
 {
 	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
+	int status;
 
 	l.output = make_output_options(&l.o);
 	history_init(&l.history);
@@ -441,8 +446,9 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 		run_on_screen(&l);
 	else
 		run_without_terminal(&l);
+	status = answer_report_same_kind(&l.a, o) ? STATUS_FAILED : get_exit_status(&l);
 	free(l.shown);
 	history_free(&l.history);
 	answer_free_members(&l.a);
-	return get_exit_status(&l);
+	return status;
 }
