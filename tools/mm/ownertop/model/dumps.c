@@ -31,7 +31,7 @@ void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *p
 	m->filtered = (struct sum){ 0 };
 	m->undecided = (struct sum){ 0 };
 	m->unknown_fields = 0;
-	m->sources = (struct sources){ 0 };
+	m->sources = (struct sources){ .only_pages = m->sources.only_pages };
 	m->newest = 0;
 	m->sink.summary = (struct input_summary){ 0 };
 	dumps->v = grow_array(dumps->v, dumps->n, &dumps->cap, sizeof(*dumps->v));

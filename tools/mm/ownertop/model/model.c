@@ -243,6 +243,8 @@ void model_init(struct model *m, const struct record_selection *select)
 			.arg = m,
 		},
 		.select = select,
+		.sources.only_pages =
+			owner_lang_asked_kinds(&select->sentence) == 1U << OWNER_KIND_PAGE,
 		.key_words = select->group.n + select->by_handle,
 	};
 	packed_init(&m->groups, GROUP_KEY + m->key_words);

@@ -11,7 +11,7 @@ static bool record_is_in_other_source(const struct sources *s, const struct reco
 {
 	switch (rec->kind) {
 	case KIND_PAGE:
-		return s->slabs_listed && (rec->slab_page || backing);
+		return s->slabs_listed && !s->only_pages && (rec->slab_page || backing);
 	case KIND_SITE:
 		return TEXT_STARTS(rec->stack, " alloc_slab_page ") ||
 		       TEXT_STARTS(rec->stack, " pcpu_alloc_pages ");
@@ -80,7 +80,7 @@ void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES
 		overlaps[n++] = "page_owner and page_owner_stacks count the same pages";
 	if (slabs[0] && slabs[1])
 		overlaps[n++] = "slab_owner and sums of slab objects count the same objects";
-	if (page && slab && (!s->slabs_listed || s->slabs_late))
+	if (page && slab && !s->only_pages && (!s->slabs_listed || s->slabs_late))
 		overlaps[n++] = "slab objects lie in pages that are counted as well";
 	if ((page || slab) && s->objects[KIND_SITE][1])
 		overlaps[n++] = "allocinfo counts what other inputs count as well";

@@ -14,6 +14,7 @@ struct sources {
 	u64 objects[NR_KINDS][2];
 	bool slabs_listed;	/* an input lists every slab object */
 	bool slabs_late;	/* pages were counted before slabs_listed was set */
+	bool only_pages;	/* the sentence excludes slab objects: set no pages aside */
 	struct {
 		u64 objects;
 		u64 bytes;
