@@ -7,8 +7,9 @@
 #include "model/answer.h"
 
 /*
- * Read @paths as the view of @o requires. Returns false if there is nothing to show, after a message
- * unless answer_report_same_kind() prints it. The caller calls answer_free_members() in both cases.
+ * Read @paths as the view of @o requires. Returns false if there is nothing to show, after a
+ * message unless answer_report_same_kind() prints it. The caller calls answer_free_members() in
+ * both cases.
  */
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 

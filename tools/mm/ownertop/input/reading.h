@@ -53,8 +53,8 @@ struct input_format {
 	/* Does the input only map handles to call chains? NULL: no input of the format does. */
 	bool (*maps_handles)(struct input_reading *r);
 	/*
-	 * Find the kind of all objects that the input lists: of each, it lists all there are. Returns
-	 * false if that is not known. NULL: of no input of the format it is.
+	 * Find the kind of the objects of which the input lists all. Returns false if that is not
+	 * known. NULL: it is known of no input of the format.
 	 */
 	bool (*find_kind)(struct input_reading *r, enum record_kind *kind);
 	/* Prepare for the first record; may be NULL. */

@@ -136,11 +136,15 @@ static char *make_command(const struct explanation *e, const char *words, const 
 		quote_print_argument(func, out);
 	}
 	fputs(e->o->selection_arguments, out);
-	for (i = first_input; i < e->o->nr_inputs; i++)
+	for (i = first_input; i < e->o->nr_inputs; i++) {
+		const char *input = e->o->inputs[i];
+
+		/* A pipe has been read: its text is to be kept in a file first. */
+		if (!strcmp(input, "-"))
+			input = "FILE";
 		if (i == 0 || i == e->o->nr_inputs - 1 || first_input)
-			/* A pipe has been read: its text is to be kept in a file first. */
-			quote_print_argument(strcmp(e->o->inputs[i], "-") ? e->o->inputs[i] : "FILE",
-					     out);
+			quote_print_argument(input, out);
+	}
 	fclose(out);
 	return text;
 }

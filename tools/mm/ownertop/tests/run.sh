@@ -284,8 +284,9 @@ documented_queries()
 	while IFS= read -r query; do
 		asked=$((asked + 1))
 		echo "$query"
-		"$build/ownertop" --page-size 4096 "$query" "$here/input/slab.txt" \
-			--sum "$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" || return 1
+		"$build/ownertop" --page-size 4096 --sum "$query" "$here/input/slab.txt" \
+			"$here/input/page.txt" "$here/input/percpu.txt" > "$work/answer" ||
+			return 1
 		grep -q '^\(# \)*total' "$work/answer" || return 1
 	done < <(sed -n '/^\t# query$/{n;s/^\t//p}' "$text" | grep group=)
 	[ "$asked" -ge 8 ]
