@@ -47,6 +47,14 @@ class Geometry(NamedTuple):
         return pfn if 0 <= pfn < self.max_pfn else None
 
 
+def _find_direct_map(prog: Program) -> int:
+    try:
+        return int(pfn_to_virt(prog, 0).value_())
+    # drgn has no class of its own for page tables that it cannot follow.
+    except Exception as error:
+        raise FormatError(f"the dump does not say where memory is: {error}") from None
+
+
 def _read_geometry(prog: Program) -> Geometry:
     try:
         size = prog["PAGE_SIZE"].value_()
@@ -55,7 +63,7 @@ def _read_geometry(prog: Program) -> Geometry:
         if ranges[-1][1] > PFN_MAX:
             raise FormatError(f"max_pfn is damaged: {ranges[-1][1]:#x}")
         return Geometry(size, size.bit_length() - 1, prog.type("struct page").size or 0,
-                        pfn_to_page(prog, 0).value_(), int(pfn_to_virt(prog, 0).value_()),
+                        pfn_to_page(prog, 0).value_(), _find_direct_map(prog),
                         ranges[-1][1], ranges, orders - 1)
     except FaultError as error:
         raise FormatError(f"the dump does not say where memory is: {error}") from None
