@@ -334,7 +334,7 @@ enum owner_verdict owner_lang_evaluate_known_fields(const struct owner_sentence 
  * owner_lang_matching_kinds() - find the kinds of memory for which an expression can hold
  * @s: the sentence
  *
- * Only pages have an order, and only of pages gfp is kept until a query asks for it.
+ * Only pages have an order. A query knows the gfp flags of pages only.
  *
  * Return: bit mask of enum owner_kind; 0 if comparisons contradict each other.
  */

@@ -67,16 +67,21 @@ void owner_query_put_chains(struct owner_query_chain *chains)
 		stack_depot_put(chains[i].handle);
 }
 
-/* Does a comparison hold for the function of a frame, or for its module, loaded or not? */
+/* Find the module of a frame, loaded or not. */
+static bool find_frame_module(unsigned long frame, char *name, size_t size)
+{
+	return owner_module_name(frame, name, size) || owner_query_find_unloaded(frame, name, size);
+}
+
+/* Does a comparison hold for the function or the module of a frame? */
 static bool frame_matches(const struct owner_sentence *s, const struct owner_comparison *c,
 			  unsigned long frame)
 {
 	char name[MODULE_NAME_LEN];
 
-	return owner_frame_matches(s, c, frame) ||
-	       (c->field == OWNER_FIELD_MODULE &&
-		owner_query_find_unloaded(frame, name, sizeof(name)) &&
-		owner_lang_word_matches(s, c, name));
+	if (c->field != OWNER_FIELD_MODULE)
+		return owner_frame_matches(s, c, frame);
+	return find_frame_module(frame, name, sizeof(name)) && owner_lang_word_matches(s, c, name);
 }
 
 /**
@@ -126,12 +131,8 @@ void owner_query_chain_module(const struct owner_query_chain *chain, char *name,
 {
 	unsigned int i;
 
-	for (i = 0; i < chain->count; i++) {
-		unsigned long frame = stack_depot_frame(chain->handle, i);
-
-		if (owner_module_name(frame, name, size) ||
-		    owner_query_find_unloaded(frame, name, size))
+	for (i = 0; i < chain->count; i++)
+		if (find_frame_module(stack_depot_frame(chain->handle, i), name, size))
 			return;
-	}
 	*name = '\0';
 }

@@ -580,7 +580,7 @@ static void show_growth(struct seq_file *m, const struct owner_query *query)
 		seq_puts(m, "# estimated from samples, with an error that is not known\n");
 }
 
-/* Say what the sums have twice, and what they do not have. */
+/* Print that memory may be counted twice, or how much memory all slabs take. */
 static void show_coverage(struct seq_file *m, const struct owner_sentence *s)
 {
 	unsigned int kinds = owner_lang_asked_kinds(s);

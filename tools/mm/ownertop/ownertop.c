@@ -167,7 +167,7 @@ static int run_view(const struct options *o)
 			report_missing_names(o->select.names);
 		user_names_report_missing(o);
 	} else {
-		answer_report_same_kind(&a, o);
+		answer_report_same_kind(&a);
 	}
 	if (status == STATUS_FAILED && a.health.quiet && *a.health.first)
 		fprintf(stderr, "ownertop: %s\n", a.health.first);

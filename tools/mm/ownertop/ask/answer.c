@@ -99,11 +99,11 @@ static bool dumps_list_one_kind(const struct dumps *dumps)
 	return true;
 }
 
-bool answer_report_same_kind(const struct answer *a, const struct options *o)
+bool answer_report_same_kind(const struct answer *a)
 {
 	const char * const *paths = a->model.sink.summary.same_kind;
 
-	if (!paths[0] || o->input.sum)
+	if (!paths[0])
 		return false;
 	fprintf(stderr, "ownertop: %s and %s list the same kind of memory.\n"
 		"To add up dumps of different machines, add --sum. To compare them:\n"
@@ -167,7 +167,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	else
 		read_dump(a, o, paths, n);
 	model_finish(&a->model);
-	if (a->model.sink.summary.same_kind[0] && !o->input.sum)
+	if (a->model.sink.summary.same_kind[0])
 		return false;
 	/*
 	 * Without one of its dumps a comparison would show wrong changes, and without any input

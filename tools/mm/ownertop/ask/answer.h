@@ -14,7 +14,7 @@
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n);
 
 /* Print a message and return true if two inputs must not be added up without --sum. */
-bool answer_report_same_kind(const struct answer *a, const struct options *o);
+bool answer_report_same_kind(const struct answer *a);
 void answer_free_members(struct answer *a);
 
 /* Returns the part of the options that the writers of output need. */

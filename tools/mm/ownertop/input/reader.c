@@ -206,7 +206,9 @@ void read_records_from_inputs(char * const *paths, int n, const struct input_opt
 	if (n > 1)
 		for (i = 0; i < n; i++)
 			inspect_or_read_input(&all[i], n <= KEEP_OPEN_MAX);
-	refused = sink->summary.same_kind[0] && !options->sum;
+	if (options->sum)
+		sink->summary.same_kind[0] = NULL;
+	refused = sink->summary.same_kind[0];
 	for (i = 0; i < n; i++)
 		if (refused && all[i].open)
 			reading_close(&all[i]);

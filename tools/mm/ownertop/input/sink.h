@@ -17,7 +17,7 @@ struct input_summary {
 	u64 untracked;
 	u32 idle_handles;	/* handles that an input maps and no record has */
 	const char *first_of_kind[NR_KINDS];	/* an input that lists all objects of a kind */
-	const char *same_kind[2];	/* two inputs that list objects of one kind, or NULL */
+	const char *same_kind[2];	/* two inputs of one kind: none is read; or NULL */
 };
 
 struct record_sink {

@@ -139,7 +139,7 @@ static char *make_command(const struct explanation *e, const char *words, const 
 	for (i = first_input; i < e->o->nr_inputs; i++) {
 		const char *input = e->o->inputs[i];
 
-		/* A pipe has been read: its text is to be kept in a file first. */
+		/* A pipe cannot be read again. */
 		if (!strcmp(input, "-"))
 			input = "FILE";
 		if (i == 0 || i == e->o->nr_inputs - 1 || first_input)

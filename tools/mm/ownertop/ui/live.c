@@ -29,7 +29,7 @@ static bool read_live_answer(struct live_state *l, bool quiet)
 	answer_free_members(&l->a);
 	l->a.health.quiet = quiet;
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
-	return !l->a.model.sink.summary.same_kind[0] || l->o.input.sum;
+	return !l->a.model.sink.summary.same_kind[0];
 }
 
 static int get_exit_status(const struct live_state *l)
@@ -446,7 +446,7 @@ int live_run_view(const struct options *o, char * const *paths, int n)
 		run_on_screen(&l);
 	else
 		run_without_terminal(&l);
-	status = answer_report_same_kind(&l.a, o) ? STATUS_FAILED : get_exit_status(&l);
+	status = answer_report_same_kind(&l.a) ? STATUS_FAILED : get_exit_status(&l);
 	free(l.shown);
 	history_free(&l.history);
 	answer_free_members(&l.a);
