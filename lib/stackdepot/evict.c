@@ -238,7 +238,7 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 	kmsan_unpoison_memory(rec, stack_depot_record_bytes(pool->class));
 	/*
 	 * Order the stores above before a nonzero count is visible. Pairs with
-	 * the acquire in stack_depot_get_many(), and with stack_depot_peek_counted().
+	 * the acquire in stack_depot_get_many(), and with stack_depot_peek().
 	 */
 	refcount_set_release(&rec->count, 1);
 	hlist_add_head_rcu(&rec->hash_node, &depot->table[hash & depot->mask]);

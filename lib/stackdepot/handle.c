@@ -312,11 +312,11 @@ EXPORT_SYMBOL_GPL(stack_depot_counters);
 
 /*
  * Read the handle of the record at unit @unit of @pool, without a reference.
- * Return 0 if the record seems to have no counters. The result is reliable only
- * for a record that is neither freed nor stored meanwhile.
+ * Return 0 if the record does not seem to have @kind, HASH_COUNTED or HASH_DATA. The result is
+ * reliable only for a record that is neither freed nor stored meanwhile.
  */
-static depot_stack_handle_t depot_peek_counted_handle(struct evictable_pool *pool, u32 index,
-						      u32 unit)
+static depot_stack_handle_t depot_peek_handle(struct evictable_pool *pool, u32 index, u32 unit,
+					      u32 kind)
 {
 	struct stack_record *rec = (void *)pool + unit * DEPOT_UNIT;
 	/* Pairs with depot_carve_record(). */
@@ -334,7 +334,7 @@ static depot_stack_handle_t depot_peek_counted_handle(struct evictable_pool *poo
 	 * persistent records may take the pool, so this may read any word. The
 	 * caller takes a reference and checks again.
 	 */
-	return data_race(rec->hash) & HASH_COUNTED ? parts.handle : 0;
+	return data_race(rec->hash) & kind ? parts.handle : 0;
 }
 
 /*
@@ -352,7 +352,7 @@ static depot_stack_handle_t depot_get_counted_in_pool(u32 index, u32 *unit)
 	if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
 		*unit = DEPOT_UNITS;
 	while (!handle && *unit < DEPOT_UNITS) {
-		handle = depot_peek_counted_handle(pool, index, (*unit)++);
+		handle = depot_peek_handle(pool, index, (*unit)++, HASH_COUNTED);
 		if (!handle)
 			continue;
 		if (!depot_get_refs(handle, 1)) {
@@ -401,8 +401,9 @@ bool stack_depot_is_in_use(depot_stack_handle_t handle)
 	return READ_ONCE(rec->handle.handle) == handle;
 }
 
-bool stack_depot_peek_counted(u64 *pos, depot_stack_handle_t *handle)
+bool stack_depot_peek(u64 *pos, depot_flags_t flag, depot_stack_handle_t *handle)
 {
+	u32 kind = flag == STACK_DEPOT_FLAG_DATA ? HASH_DATA : HASH_COUNTED;
 	u64 index = *pos / DEPOT_UNITS;
 	u32 unit = *pos % DEPOT_UNITS;
 	struct evictable_pool *pool;
@@ -416,7 +417,7 @@ bool stack_depot_peek_counted(u64 *pos, depot_stack_handle_t *handle)
 	if (smp_load_acquire(&pool->tag) != EVICTABLE_POOL_TAG)
 		unit = DEPOT_UNITS;
 	while (unit < DEPOT_UNITS && !*handle) {
-		*handle = depot_peek_counted_handle(pool, index, unit++);
+		*handle = depot_peek_handle(pool, index, unit++, kind);
 		/* A record that is being stored has the counters of another one. */
 		if (*handle && !stack_depot_is_in_use(*handle))
 			*handle = 0;

@@ -174,9 +174,10 @@ depot_stack_handle_t stack_depot_save_linked(unsigned long *words, unsigned int 
 void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
 
 /**
- * stack_depot_peek_counted - Find the next record that has counters, without a reference
+ * stack_depot_peek - Find the next record of a kind, without a reference
  *
  * @pos:	Position to continue from, initially 0; moved behind the result
+ * @flag:	STACK_DEPOT_FLAG_COUNT or STACK_DEPOT_FLAG_DATA: the flag of the records
  * @handle:	Set to a handle without a reference, or to 0 at the end of a pool
  *
  * Takes no lock, waits for nothing and writes no memory that CPUs share. The record has a
@@ -187,7 +188,7 @@ void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
  *
  * Return: false at the end of the depot
  */
-bool stack_depot_peek_counted(u64 *pos, depot_stack_handle_t *handle);
+bool stack_depot_peek(u64 *pos, depot_flags_t flag, depot_stack_handle_t *handle);
 
 /**
  * stack_depot_is_in_use - Check that a record still has a reference

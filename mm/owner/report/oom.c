@@ -102,7 +102,7 @@ static void find_candidates(struct owner_oom_find *find, enum owner_counter byte
 
 	while (more && !time_is_up(find)) {
 		rcu_read_lock_sched();
-		more = stack_depot_peek_counted(&pos, &stack);
+		more = stack_depot_peek(&pos, STACK_DEPOT_FLAG_COUNT, &stack);
 		if (stack && stack_depot_counters(stack, counters) && stack_depot_is_in_use(stack))
 			rank_counters(&find->candidates, bytes, stack, counters, 1);
 		rcu_read_unlock_sched();

@@ -5,9 +5,13 @@
 
 #include <kunit/test.h>
 #include <linux/anon_inodes.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/shmem_fs.h>
+#include <linux/stackdepot.h>
+#include <linux/workqueue.h>
 
 #include "../user/user.h"
 
@@ -94,6 +98,88 @@ static void test_generated_code(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
 	clear_nlink(file_inode(file));
 	KUNIT_EXPECT_EQ(test, owner_binary_intern(file), count);
+	fput(file);
+}
+
+/* Save a user chain that names a file. */
+static depot_stack_handle_t save_chain_of(struct kunit *test, unsigned int index)
+{
+	unsigned long word = owner_user_frame(index + 1, 0x1234);
+	depot_stack_handle_t chain =
+		stack_depot_save_flags(&word, 1, GFP_KERNEL,
+				       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_GET |
+				       STACK_DEPOT_FLAG_DATA);
+
+	KUNIT_ASSERT_NE(test, chain, 0);
+	return chain;
+}
+
+struct drop {
+	struct work_struct work;
+	struct completion done;
+};
+
+static void drop_in_work(struct work_struct *work)
+{
+	owner_binaries_drop();
+	complete(&container_of(work, struct drop, work)->done);
+}
+
+/* A file is dropped if no chain names it, and if no task is about to save one that does. */
+static void test_drop(struct kunit *test)
+{
+	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
+	depot_stack_handle_t chain;
+	u32 generation, index, other;
+	unsigned long epoch;
+	struct drop drop;
+	int lock;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	generation = file_inode(file)->i_generation;
+	file_inode(file)->i_generation = generation + 1000;
+	index = owner_binary_intern(file);
+	chain = save_chain_of(test, index);
+	file_inode(file)->i_generation = generation + 1001;
+	other = owner_binary_intern(file);
+
+	INIT_WORK_ONSTACK(&drop.work, drop_in_work);
+	init_completion(&drop.done);
+	epoch = owner_binaries_epoch();
+	lock = owner_binaries_lock();
+	schedule_work(&drop.work);
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&drop.done, HZ / 5), 0);
+	KUNIT_EXPECT_NE(test, owner_binaries_epoch(), epoch);
+	KUNIT_EXPECT_NOT_NULL(test, owner_binary_at(other));
+	owner_binaries_unlock(lock);
+	flush_work(&drop.work);
+	destroy_work_on_stack(&drop.work);
+	KUNIT_EXPECT_NOT_NULL(test, owner_binary_at(index));
+	KUNIT_EXPECT_NULL(test, owner_binary_at(other));
+	/* Another file takes the place. */
+	file_inode(file)->i_generation = generation + 1002;
+	KUNIT_EXPECT_LE(test, owner_binary_intern(file), (int)other);
+
+	/* A file that was looked up since the drop began is kept. */
+	lock = owner_binaries_lock();
+	INIT_WORK_ONSTACK(&drop.work, drop_in_work);
+	reinit_completion(&drop.done);
+	epoch = owner_binaries_epoch();
+	schedule_work(&drop.work);
+	while (owner_binaries_epoch() == epoch)
+		msleep(1);
+	other = owner_binary_intern(file);
+	owner_binaries_unlock(lock);
+	flush_work(&drop.work);
+	destroy_work_on_stack(&drop.work);
+	KUNIT_EXPECT_NOT_NULL(test, owner_binary_at(other));
+
+	stack_depot_put(chain);
+	owner_binaries_drop();
+	KUNIT_EXPECT_NULL(test, owner_binary_at(index));
+	KUNIT_EXPECT_NULL(test, owner_binary_at(other));
+	file_inode(file)->i_generation = generation;
 	fput(file);
 }
 

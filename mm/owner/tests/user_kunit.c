@@ -581,6 +581,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_inode),
 	KUNIT_CASE(test_unreadable_file),
 	KUNIT_CASE(test_generated_code),
+	KUNIT_CASE(test_drop),
 	KUNIT_CASE(test_known_file),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),

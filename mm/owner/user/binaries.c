@@ -3,14 +3,15 @@
  * The files that user chains name.
  *
  * A file is known by its build-id, or by its device and inode if it has none or is not regular.
- * It stays in the table until the next boot, so that a chain means something when its process
- * has gone.
+ * It stays in the table as long as a chain of the depot names it, so that a chain means something
+ * when its process has gone. When the table fills up, files that no chain names are dropped.
  *
  * Reading a build-id takes longer than all else that a user chain needs. A second table knows
  * the index of files that were read before, by their inode and its ctime, which each write
  * changes.
  */
 
+#include <linux/bitmap.h>
 #include <linux/build_bug.h>
 #include <linux/buildid.h>
 #include <linux/dcache.h>
@@ -24,18 +25,27 @@
 #include <linux/rcupdate.h>
 #include <linux/shmem_fs.h>
 #include <linux/slab.h>
+#include <linux/srcu.h>
+#include <linux/stackdepot.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include <linux/workqueue.h>
 
 #include "user.h"
 
 static_assert(OWNER_BUILD_ID_MAX == BUILD_ID_SIZE_MAX);
 
-/* Read without a lock below owner_nr_binaries. Readers of a memory dump use both. */
+/*
+ * Read without a lock below owner_nr_binaries; NULL where a file was dropped. Readers of a memory
+ * dump use both.
+ */
 struct owner_binary **owner_binaries;
 unsigned int owner_nr_binaries;
 
-/* Serializes additions to both tables. */
+/* Files in the table. Protected by binaries_mutex. */
+static unsigned int nr_used;
+
+/* Serializes changes of both tables. */
 static DEFINE_MUTEX(binaries_mutex);
 
 /*
@@ -88,6 +98,60 @@ int owner_binaries_init(void)
 static bool may_read_build_id(const struct file *file)
 {
 	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter && !file->f_op->read;
+}
+
+/* --- Files that no chain names ---------------------------------------------------- */
+
+/*
+ * A task that interns a chain finds the places of its code first, by a file or by its mm's maps,
+ * and saves the chain afterwards. A drop begins an epoch, in which no file and no maps of the
+ * epochs before are found without a lock. When the tasks that found them have saved their chains,
+ * a file is in use if a chain names it, or if it was looked up in this epoch.
+ */
+DEFINE_STATIC_SRCU(binaries_srcu);
+
+/* Written with binaries_mutex held. */
+static unsigned long binaries_epoch;
+
+/* Files in the table above which those are dropped that no chain names. */
+#define DROP_ABOVE	(OWNER_BINARIES_MAX / 4 * 3)
+
+static void drop_unused_binaries(struct work_struct *work)
+{
+	owner_binaries_drop();
+}
+
+static DECLARE_DELAYED_WORK(drop_work, drop_unused_binaries);
+
+/**
+ * owner_binaries_epoch() - number of the times that files were dropped
+ *
+ * A place that was found in one epoch may be another file's in the next.
+ */
+unsigned long owner_binaries_epoch(void)
+{
+	return READ_ONCE(binaries_epoch);
+}
+
+/**
+ * owner_binaries_lock() - let no place be dropped that is found from now on
+ *
+ * Context: Any but NMI.
+ *
+ * Return: for owner_binaries_unlock().
+ */
+int owner_binaries_lock(void)
+{
+	return srcu_read_lock(&binaries_srcu);
+}
+
+/**
+ * owner_binaries_unlock() - let places be dropped that no chain names
+ * @lock: from owner_binaries_lock()
+ */
+void owner_binaries_unlock(int lock)
+{
+	srcu_read_unlock(&binaries_srcu, lock);
 }
 
 /* --- Files that were read before ------------------------------------------------ */
@@ -254,24 +318,40 @@ static void name_binary(struct owner_binary *binary, struct file *file)
 	kfree(buf);
 }
 
+/* Find a free place in the table. Return: its index, OWNER_BINARIES_MAX if there is none. */
+static unsigned int find_free_place(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < owner_nr_binaries && owner_binaries[i]; i++)
+		;
+	return i;
+}
+
 /* Add a file that is not in the table. Return: its index, -ENOMEM, -ENOSPC. */
 static int add_binary(const struct owner_binary *found, struct file *file)
 {
 	struct owner_binary *binary;
+	unsigned int index;
 
 	lockdep_assert_held(&binaries_mutex);
-	if (owner_nr_binaries == OWNER_BINARIES_MAX)
+	if (nr_used >= DROP_ABOVE)
+		queue_delayed_work(system_unbound_wq, &drop_work, HZ);
+	if (nr_used == OWNER_BINARIES_MAX)
 		return -ENOSPC;
 	binary = kmemdup(found, sizeof(*found), GFP_KERNEL | __GFP_NOWARN);
 	if (!binary)
 		return -ENOMEM;
 	name_binary(binary, file);
-	binary->index = owner_nr_binaries;
+	index = nr_used == owner_nr_binaries ? owner_nr_binaries : find_free_place();
+	binary->index = index;
+	nr_used++;
 	hash_add(binaries_by_hash, &binary->node, hash_binary(binary));
-	owner_binaries[owner_nr_binaries] = binary;
-	/* Pairs with owner_binary_of(). */
-	smp_store_release(&owner_nr_binaries, owner_nr_binaries + 1);
-	return owner_nr_binaries - 1;
+	/* Pairs with owner_binary_at(). */
+	smp_store_release(&owner_binaries[index], binary);
+	if (index == owner_nr_binaries)
+		WRITE_ONCE(owner_nr_binaries, index + 1);
+	return index;
 }
 
 /* Read a file, and find or add its binary. Return: its index, or an error. */
@@ -288,6 +368,8 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
 	index = find_binary(&binary);
 	if (index < 0 && !is_generated(&binary, file))
 		index = add_binary(&binary, file);
+	if (index >= 0)
+		owner_binaries[index]->used = binaries_epoch;
 	read_file_key(file, &key_now);
 	if (index >= 0 && lasting && !memcmp(key, &key_now, sizeof(*key)))
 		remember_file(key, index);
@@ -299,7 +381,8 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
  * owner_binary_intern() - find or add a file that is mapped
  * @file: the file of a mapping
  *
- * Context: may sleep, and may wait for the file system. The mmap lock is not held.
+ * Context: may sleep, and may wait for the file system. The mmap lock is not held. Between
+ *	owner_binaries_lock() and owner_binaries_unlock(), until a chain names the file.
  *
  * Return: the index of the file, -ENOENT if a program made its code, -ENOSPC if the table is full,
  * -ENOMEM, -EIO if the file cannot be read now.
@@ -324,8 +407,108 @@ const struct owner_binary *owner_binary_of(u64 frame)
 {
 	unsigned int place = owner_user_place(frame);
 
-	/* Pairs with add_binary(). */
-	if (!place || place > smp_load_acquire(&owner_nr_binaries))
+	if (!place || place > READ_ONCE(owner_nr_binaries))
 		return NULL;
-	return owner_binaries[place - 1];
+	return owner_binary_at(place - 1);
+}
+
+/* --- Dropping files ---------------------------------------------------------------- */
+
+/* Forget all files that were read before. */
+static void forget_files(void)
+{
+	struct known_file *known;
+	unsigned int i;
+
+	lockdep_assert_held(&binaries_mutex);
+	for (i = 0; i < ARRAY_SIZE(known_files); i++) {
+		known = rcu_replace_pointer(known_files[i], NULL, lockdep_is_held(&binaries_mutex));
+		if (known)
+			kfree_rcu(known, rcu);
+	}
+}
+
+/* Set a bit for each place that a user chain of the depot names. Other words set more of them. */
+static void find_named_places(unsigned long *named)
+{
+	unsigned long words[OWNER_USER_WORDS];
+	depot_stack_handle_t handle;
+	unsigned int i, count, place;
+	bool more = true;
+	u64 pos = 0;
+
+	while (more) {
+		rcu_read_lock_sched();
+		more = stack_depot_peek(&pos, STACK_DEPOT_FLAG_DATA, &handle);
+		count = handle ? stack_depot_copy(handle, words, OWNER_USER_WORDS) : 0;
+		rcu_read_unlock_sched();
+		for (i = 0; i < min(count, OWNER_USER_WORDS); i++) {
+			place = owner_user_place(words[i]);
+			if (place && place <= OWNER_BINARIES_MAX)
+				__set_bit(place - 1, named);
+		}
+		cond_resched();
+	}
+}
+
+/* Take a file out of the table if nothing uses it. Return: the file, or NULL. */
+static struct owner_binary *take_unused_binary(unsigned int index, const unsigned long *named)
+{
+	struct owner_binary *binary = owner_binaries[index];
+
+	lockdep_assert_held(&binaries_mutex);
+	if (!binary || binary->used == binaries_epoch || test_bit(index, named))
+		return NULL;
+	hash_del(&binary->node);
+	WRITE_ONCE(owner_binaries[index], NULL);
+	nr_used--;
+	return binary;
+}
+
+/* Drop the files that are not in use: nobody has found one in an epoch before this one. */
+static void drop_binaries(const unsigned long *named)
+{
+	struct owner_binary *binary;
+	struct hlist_node *next;
+	HLIST_HEAD(dropped);
+	unsigned int i;
+
+	mutex_lock(&binaries_mutex);
+	for (i = 0; i < owner_nr_binaries; i++) {
+		binary = take_unused_binary(i, named);
+		if (binary)
+			hlist_add_head(&binary->node, &dropped);
+	}
+	mutex_unlock(&binaries_mutex);
+	/* Readers of owner/binaries. */
+	synchronize_rcu();
+	hlist_for_each_entry_safe(binary, next, &dropped, node) {
+		kfree(binary->path);
+		kfree(binary);
+	}
+}
+
+/**
+ * owner_binaries_drop() - drop the files that no chain of the depot names
+ *
+ * May sleep.
+ */
+void owner_binaries_drop(void)
+{
+	static DEFINE_MUTEX(drop_mutex);
+	unsigned long *named = bitmap_zalloc(OWNER_BINARIES_MAX, GFP_KERNEL | __GFP_NOWARN);
+
+	if (!named)
+		return;
+	mutex_lock(&drop_mutex);
+	mutex_lock(&binaries_mutex);
+	WRITE_ONCE(binaries_epoch, binaries_epoch + 1);
+	forget_files();
+	mutex_unlock(&binaries_mutex);
+	/* Tasks that have found a place in an epoch before this one. */
+	synchronize_srcu(&binaries_srcu);
+	find_named_places(named);
+	drop_binaries(named);
+	mutex_unlock(&drop_mutex);
+	bitmap_free(named);
 }

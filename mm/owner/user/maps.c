@@ -7,6 +7,9 @@
  * mm of the child shares it with that of its parent. An mm drops it when an executable mapping is
  * added: therefore an address has the same place in all mms that share it.
  *
+ * When files are dropped, other files can get their places: all maps that were made before are
+ * replaced. See binaries.c.
+ *
  * A mapping that is removed changes nothing: if a stack still has an address in it, the call was
  * made while it existed.
  *
@@ -26,7 +29,7 @@
 
 #include "user.h"
 
-#define KNOWN_RANGES	31U
+#define KNOWN_RANGES	30U
 
 struct known_range {
 	u32 sequence;
@@ -37,6 +40,7 @@ struct known_range {
  * struct owner_user_maps - the executable mappings of one mm, or of parents and children
  * @references: number of mms that have it, and of tasks that resolve a stack
  * @written: how many ranges were written; they take the places of @known in turn
+ * @epoch: the epoch in which it was allocated: in later ones, its places may be other files'
  * @id: a number that no others have: the key of user stacks that are known
  * @rcu: frees it
  * @known: addresses whose place is known
@@ -44,6 +48,7 @@ struct known_range {
 struct owner_user_maps {
 	refcount_t references;
 	u32 written;
+	unsigned long epoch;
 	unsigned long id;
 	struct rcu_head rcu;
 	struct known_range known[KNOWN_RANGES];
@@ -67,8 +72,15 @@ struct owner_user_maps *owner_user_alloc_maps(void)
 		return NULL;
 	refcount_set(&maps->references, 1);
 	maps->written = 0;
+	maps->epoch = owner_binaries_epoch();
 	maps->id = atomic_long_inc_return(&last_id);
 	return maps;
+}
+
+/* May the places of @maps be used? They may not if files were dropped since. */
+static bool maps_are_usable(const struct owner_user_maps *maps)
+{
+	return maps && maps->epoch == owner_binaries_epoch();
 }
 
 /* Put a reference to @maps, which may be NULL. */
@@ -81,25 +93,31 @@ void owner_user_put_maps(struct owner_user_maps *maps)
 /**
  * owner_user_get_maps() - get the maps of an mm
  * @mm: the mm, whose mmap lock is held
- * @made: maps that @mm gets if it has none, or NULL. The caller still has its reference.
+ * @made: maps that @mm gets if it has no usable ones, or NULL. The caller still has its reference.
  *
  * Return: the maps with a reference, NULL if there are none.
  */
 struct owner_user_maps *owner_user_get_maps(struct mm_struct *mm, struct owner_user_maps *made)
 {
-	struct owner_user_maps *maps;
+	struct owner_user_maps *maps, *old;
 
-	maps = rcu_dereference_protected(mm->owner_maps, lockdep_is_held(&mm->mmap_lock));
-	if (!maps && made) {
-		/* Other tasks may hold the mmap lock for reading, too. */
-		maps = unrcu_pointer(cmpxchg(&mm->owner_maps, NULL, RCU_INITIALIZER(made)));
-		if (!maps) {
+	/* Other tasks may hold the mmap lock for reading, too, and replace the maps meanwhile. */
+	rcu_read_lock();
+	maps = rcu_dereference(mm->owner_maps);
+	if (made && !maps_are_usable(maps)) {
+		old = unrcu_pointer(cmpxchg(&mm->owner_maps, RCU_INITIALIZER(maps),
+					    RCU_INITIALIZER(made)));
+		if (old == maps) {
 			refcount_inc(&made->references);
+			owner_user_put_maps(old);
 			maps = made;
+		} else {
+			maps = old;
 		}
 	}
-	if (maps)
-		refcount_inc(&maps->references);
+	if (maps && !refcount_inc_not_zero(&maps->references))
+		maps = NULL;
+	rcu_read_unlock();
 	return maps;
 }
 
@@ -114,13 +132,15 @@ unsigned long owner_user_maps_id(const struct owner_user_maps *maps)
 	return maps ? maps->id : 0;
 }
 
-/* Return the number of the current mm's maps, 0 if it has none. */
+/* Return the number of the current mm's maps, 0 if it has no usable ones. */
 unsigned long owner_user_current_maps_id(void)
 {
+	const struct owner_user_maps *maps;
 	unsigned long id;
 
 	rcu_read_lock();
-	id = owner_user_maps_id(rcu_dereference(current->mm->owner_maps));
+	maps = rcu_dereference(current->mm->owner_maps);
+	id = maps_are_usable(maps) ? maps->id : 0;
 	rcu_read_unlock();
 	return id;
 }
@@ -175,6 +195,8 @@ bool owner_user_find_places(const struct owner_user_raw *raw,
 
 	rcu_read_lock();
 	maps = rcu_dereference(current->mm->owner_maps);
+	if (!maps_are_usable(maps))
+		maps = NULL;
 	*maps_id = owner_user_maps_id(maps);
 	for (i = 0; maps && i < raw->count; i++) {
 		if (!owner_user_range_has(&range, raw->frame[i]) &&

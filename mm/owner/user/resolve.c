@@ -174,10 +174,13 @@ depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
 	struct owner_user_raw raw;
 	depot_stack_handle_t chain;
 	unsigned int count;
+	int lock;
 
 	owner_user_walk(&raw);
+	lock = owner_binaries_lock();
 	count = resolve_addresses(&raw, words, &maps_id);
 	chain = save_chain(words, count, GFP_KERNEL);
+	owner_binaries_unlock(lock);
 	*reason = chain ? OWNER_USER_NO_REASON : OWNER_USER_NO_MEMORY;
 	if (chain && chain_is_lasting(&raw, words[count - 1]))
 		owner_user_cache_add(&raw, maps_id, chain);
@@ -197,13 +200,15 @@ depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, g
 {
 	unsigned long words[OWNER_USER_WORDS], maps_id;
 	unsigned int count = raw->count;
-	depot_stack_handle_t chain;
+	depot_stack_handle_t chain = 0;
+	int lock = owner_binaries_lock();
 
-	if (!owner_user_find_places(raw, words, &maps_id))
-		return 0;
-	if (raw->reason)
-		words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
-	chain = save_chain(words, count, flags);
+	if (owner_user_find_places(raw, words, &maps_id)) {
+		if (raw->reason)
+			words[count++] = owner_user_frame(OWNER_USER_PLACE_REASON, raw->reason);
+		chain = save_chain(words, count, flags);
+	}
+	owner_binaries_unlock(lock);
 	if (chain)
 		owner_user_cache_add(raw, maps_id, chain);
 	return chain;

@@ -114,22 +114,34 @@ void owner_user_show_counts(struct seq_file *m)
 
 /* --- owner/binaries ------------------------------------------------------------ */
 
+/* Find the first file at @pos or behind, and set @pos to its place. */
+static void *find_next_binary(loff_t *pos)
+{
+	const struct owner_binary *binary;
+
+	for (; *pos < READ_ONCE(owner_nr_binaries); ++*pos) {
+		binary = owner_binary_at(*pos);
+		if (binary)
+			return (void *)binary;
+	}
+	return NULL;
+}
+
 static void *binaries_start(struct seq_file *m, loff_t *pos)
 {
-	/* Pairs with add_binary(). */
-	unsigned int count = smp_load_acquire(&owner_nr_binaries);
-
-	return *pos < count ? owner_binaries[*pos] : NULL;
+	rcu_read_lock();
+	return find_next_binary(pos);
 }
 
 static void *binaries_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
-	return binaries_start(m, pos);
+	return find_next_binary(pos);
 }
 
 static void binaries_stop(struct seq_file *m, void *v)
 {
+	rcu_read_unlock();
 }
 
 static int binaries_show(struct seq_file *m, void *v)

@@ -87,6 +87,7 @@ static_assert(OWNER_BINARIES_MAX < OWNER_USER_PLACE_REASON);
  * @name: last component of its path, cut if it is too long
  * @path: its path when it was found, NULL without memory
  * @index: its place in the table
+ * @used: the epoch in which it was looked up last
  * @node: of the files with the hash of this one
  */
 struct owner_binary {
@@ -98,6 +99,7 @@ struct owner_binary {
 	char name[OWNER_BINARY_NAME_MAX + 1];
 	char *path;
 	unsigned int index;
+	unsigned long used;
 	struct hlist_node node;
 };
 
@@ -235,8 +237,19 @@ extern struct owner_binary **owner_binaries;
 extern unsigned int owner_nr_binaries;
 
 int owner_binaries_init(void);
+void owner_binaries_drop(void);
+unsigned long owner_binaries_epoch(void);
+int owner_binaries_lock(void);
+void owner_binaries_unlock(int lock);
 int owner_binary_intern(struct file *file);
 const struct owner_binary *owner_binary_of(u64 frame);
+
+/* Return the file at a place of the table, NULL if there is none. */
+static inline const struct owner_binary *owner_binary_at(unsigned int index)
+{
+	/* Pairs with add_binary(). */
+	return smp_load_acquire(&owner_binaries[index]);
+}
 
 /* show.c */
 void owner_user_show_frame(struct seq_file *m, u64 frame);

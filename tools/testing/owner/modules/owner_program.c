@@ -8,6 +8,7 @@
  *   work N	allocate them in a kernel thread, and wait for it
  *   timer N	allocate them in a timer, and wait for it
  *   free	free all objects
+ *   free N	free the newest N objects
  *
  * A page fault in a mapping of the file allocates one, too.
  */
@@ -49,15 +50,23 @@ static noinline void allocate_objects(unsigned int count, gfp_t flags)
 	}
 }
 
-static void free_objects(void)
+static struct program_object *take_newest_object(void)
 {
-	struct program_object *object, *next;
-	LIST_HEAD(freed);
+	struct program_object *object;
 
 	spin_lock_irq(&objects_lock);
-	list_splice_init(&objects, &freed);
+	object = list_first_entry_or_null(&objects, struct program_object, list);
+	if (object)
+		list_del(&object->list);
 	spin_unlock_irq(&objects_lock);
-	list_for_each_entry_safe(object, next, &freed, list)
+	return object;
+}
+
+static void free_newest_objects(unsigned int count)
+{
+	struct program_object *object;
+
+	while (count-- && (object = take_newest_object()))
 		kmem_cache_free(cache, object);
 }
 
@@ -117,8 +126,10 @@ static ssize_t program_write(struct file *file, const char __user *buf, size_t s
 		allocate_later(count, true);
 	else if (!kstrtouint(text, 10, &count))
 		allocate_objects(count, GFP_KERNEL);
+	else if (sscanf(text, "free %u", &count) == 1)
+		free_newest_objects(count);
 	else if (!strncmp(text, "free", 4))
-		free_objects();
+		free_newest_objects(UINT_MAX);
 	else
 		return -EINVAL;
 	return size;
@@ -173,7 +184,7 @@ module_init(program_init);
 static void __exit program_exit(void)
 {
 	debugfs_remove(file);
-	free_objects();
+	free_newest_objects(UINT_MAX);
 	kmem_cache_destroy(cache);
 }
 module_exit(program_exit);

@@ -3,8 +3,8 @@
 #
 # Test user chains: programs make owner_program allocate objects from chains that they know
 # without frame pointers, and the kernel's files must have exactly these chains. With "files",
-# the same for calls through files that are mapped, replaced and written meanwhile. With
-# "torture", let stacks, code and programs go away while chains are walked. With "processes", let
+# the same for calls through files that are mapped, replaced and written meanwhile, and more files
+# come and go than the table has places. With "torture", let stacks, code and programs go away while chains are walked. With "processes", let
 # 2,000 processes run a program. With "cost", count the instructions of a system call. Prints TAP.
 usage='KERNEL [files|torture|processes|cost]'
 . "$(dirname "$0")/prelude.sh"
@@ -19,7 +19,7 @@ if [ "$kernel" = arm64 ]; then
 	others=
 else
 	compiler="gcc -fcf-protection=none"
-	others="files first second third fourth"
+	others="files first second third fourth fifth"
 fi
 rule='user=on if cache == owner_program'
 ask="ask() { exec 3<>$debug/owner/query; echo \"\$1\" >&3; cat <&3; exec 3>&-; }"
@@ -234,17 +234,22 @@ test_files()
 	ok "a program calls through files" run_user_guest "
 		echo ==truth
 		/extra/files files /extra/first /extra/second /tmp/copy /extra/third /extra/fourth
+		/extra/files fill /tmp/fill 500 /extra/fifth
 		echo ==user
 		ask 'group=user format=tsv if cache == owner_program'
 		echo ==binaries
 		cat $debug/owner/binaries
+		echo ==stats
+		grep user_ $debug/owner/stats
 		echo ==end"
 	ok "the guest's commands end" grep -q '^==end' "$work/out"
 	seen=$work/answer
 	ok "chains have the files that were mapped" chains_are_exact user
 	seen=$work/out
-	ok "each file is there once" equals "$(show_part binaries | sort)" "$(
-		for name in files first second third fourth; do
+	ok "files that no chain names are dropped" [ "$(show_part binaries | grep -c /tmp/fill)" -lt 3072 ]
+	ok "5,000 files did not fill the table" part_has stats '^user_binaries-full: 0$'
+	ok "each file is there once" equals "$(show_part binaries | grep -v /tmp/fill | sort)" "$(
+		for name in files first second third fourth fifth; do
 			path=/extra/$name
 			case $name in third | fourth) path=/tmp/copy ;; esac
 			echo "$(show_build_id "$name") $path"

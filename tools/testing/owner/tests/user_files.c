@@ -6,6 +6,9 @@
  *
  *   user_files files FIRST SECOND COPY THIRD FOURTH	one address in different files in turn.
  *			COPY is made, with the content of THIRD and of FOURTH in turn
+ *   user_files fill COPY FILES FIFTH			an object through FIFTH, in each of 10
+ *			children one through each of FILES new files, which are called COPY, and one
+ *			through FIFTH again
  *   user_files cost CALLS OBJECTS HOW FRAMES FILE...	prints instructions of a system call of
  *			OBJECTS, at the end of FRAMES frames with the FILEs among them. HOW:
  *			known: the same stack each time
@@ -163,6 +166,64 @@ static noinline void test_files(char *const *paths)
 	plant(heap, "7", 0);
 }
 
+/* --- Files that come and go ------------------------------------------------------ */
+
+#define NANOSLEEP	35
+#define UNLINK		87
+#define CHILDREN	10
+
+/* Let the chain of an object that is freed at once name a file. */
+static noinline void name_file(const char *code)
+{
+	struct route route = { (route_fn *)ask, "1" };
+
+	((route_fn *)code)(&route);
+	ask("free 1");
+}
+
+static void name_new_files(const char *path, word count)
+{
+	char *code;
+	long fd;
+
+	for (; count; count--) {
+		/* O_RDWR | O_CREAT */
+		fd = open_file(path, 0102, 0700);
+		call3(WRITE, fd, through, PAGE);
+		code = (char *)call(MMAP, 0, PAGE, PROT_CODE, MAP_PRIVATE, fd, 0);
+		call3(CLOSE, fd, 0, 0);
+		name_file(code);
+		call3(MUNMAP, code, PAGE, 0);
+		call3(UNLINK, path, 0, 0);
+	}
+}
+
+/*
+ * The children have mappings of their own. When they have ended, this program's are as before, but
+ * the kernel has dropped the file, and others have taken its place.
+ */
+static noinline void fill(char *const *arguments)
+{
+	const char *code = map_code(arguments[2], 0, PROT_CODE);
+	static const word two_seconds[] = { 2, 0 };
+	word i;
+	long child;
+
+	NOTE(5);
+	name_file(code);
+	for (i = 0; i < CHILDREN; i++) {
+		child = fork_task();
+		if (!child) {
+			name_new_files(arguments[0], parse(arguments[1]));
+			call3(EXIT, 0, 0, 0);
+		}
+		call(WAIT4, child, 0, 0, 0, 0, 0);
+		/* The kernel drops files a second after the table is three quarters full. */
+		call3(NANOSLEEP, two_seconds, 0, 0);
+	}
+	plant(code, "1", "fifth");
+}
+
 /* --- Cost ---------------------------------------------------------------------- */
 
 static struct route routes[FRAMES];
@@ -244,6 +305,10 @@ static noinline void run(word count, char **arguments)
 		return;
 	NOTE(6);
 	file = open_file(PLACE, 1, 0);
+	if (equal(arguments[1], "fill")) {
+		fill(arguments + 2);
+		return;
+	}
 	if (equal(arguments[1], "files")) {
 		test_files(arguments + 2);
 		return;
