@@ -32,7 +32,7 @@ static const char *name;
 
 enum { READ, WRITE, OPEN, CLOSE, MMAP = 9, MPROTECT, MUNMAP, BRK, SIGACTION, YIELD = 24, MREMAP,
 	MADVISE = 28, SETITIMER = 38, GETPID = 39, FORK = 57, VFORK, EXECVE, EXIT, WAIT4, KILL,
-	PERSONALITY = 135, PIPE2 = 293 };
+	PERSONALITY = 135, PIPE2 = 293, RSEQ = 334 };
 
 static inline __attribute__((always_inline)) long
 call(long number, word a, word b, word c, word d, word e, word f)
@@ -64,7 +64,7 @@ call(long number, word a, word b, word c, word d, word e, word f)
 enum { CLOSE = 57, PIPE2 = 59, READ = 63, WRITE, EXIT = 93, PERSONALITY = 92, SETITIMER = 103,
 	YIELD = 124, KILL = 129, SIGACTION = 134, GETPID = 172, BRK = 214, MUNMAP, MREMAP,
 	CLONE = 220, EXECVE, MMAP,
-	MPROTECT = 226, MADVISE = 233, OPENAT = 56, WAIT4 = 260 };
+	MPROTECT = 226, MADVISE = 233, OPENAT = 56, WAIT4 = 260, RSEQ = 293 };
 
 static inline __attribute__((always_inline)) long
 call(long number, word a, word b, word c, word d, word e, word f)
@@ -205,6 +205,17 @@ static noinline long ask(const char *text)
 
 /* --- Begin --------------------------------------------------------------------- */
 
+/*
+ * Register restartable sequences as glibc does: the kernel then writes to the program's memory on
+ * the way back from an entry with work. A kernel without CONFIG_RSEQ refuses.
+ */
+static void register_rseq(void)
+{
+	static char area[32] __attribute__((aligned(32)));
+
+	call(RSEQ, (word)area, sizeof(area), 0, 0x53053053, 0, 0);
+}
+
 static void run(word count, char **arguments);
 
 __attribute__((used)) void begin(word *stack)
@@ -216,6 +227,7 @@ __attribute__((used)) void begin(word *stack)
 	for (i = 0, name = (char *)stack[1]; ((char *)stack[1])[i]; i++)
 		if (((char *)stack[1])[i] == '/')
 			name = (char *)stack[1] + i + 1;
+	register_rseq();
 	run(count, (char **)&stack[1]);
 	call3(EXIT, 0, 0, 0);
 }
