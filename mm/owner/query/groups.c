@@ -143,7 +143,7 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	if (enough != holds_enough(y, s))
 		return enough ? -1 : 1;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
-		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_BYTES;
+		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_HELD;
 		s64 left = get_sum_sort_value(&x->sum, sort);
 		s64 right = get_sum_sort_value(&y->sum, sort);
 

@@ -19,7 +19,7 @@ echo "guest: booting with slab_owner=on and loading a module that leaks"
 	--console build/run.console \
 	--cmd 'insmod /extra/owner_leak.ko && cat /sys/kernel/debug/slab_owner' >"$dump"
 echo
-build/ownertop/ownertop --top 3 "$dump"
+build/ownertop/ownertop -v --top 3 "$dump"
 cat <<END
 
 What to try next:

@@ -129,6 +129,12 @@ static void init_view_of_answer(struct answer *a, const struct options *o)
 	memcpy(a->view.order, o->order, sizeof(a->view.order));
 }
 
+/* Does the answer have all that its input lists? */
+static bool nothing_is_selected(const struct options *o)
+{
+	return !o->select.sentence.nr_comparisons;
+}
+
 struct output_options make_output_options(const struct options *o)
 {
 	return (struct output_options){
@@ -143,6 +149,8 @@ struct output_options make_output_options(const struct options *o)
 		.callers = o->callers,
 		.selection_arguments = o->view->explains ? make_selection_arguments(o) : NULL,
 		.repeats = o->interval_ms,
+		.summary = o->view->summary && !o->check_groups && !o->interval_ms &&
+			   nothing_is_selected(o),
 		/*
 		 * Without a request for ages, the kernel's answer has them only for some
 		 * groups. Show the column of ages only if all groups have one, or it would
@@ -155,6 +163,9 @@ struct output_options make_output_options(const struct options *o)
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_view_of_answer(a, o);
+	if (n && nothing_is_selected(o) &&
+	    !meminfo_read_of_dump(o->live ? NULL : paths[n - 1], &a->meminfo))
+		a->meminfo = (struct meminfo){ 0 };
 	if (o->live && !o->old && !o->view->series && !o->view->explains && query_groups(a, o))
 		return true;
 	model_init(&a->model, &o->select);

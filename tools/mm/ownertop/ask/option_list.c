@@ -21,11 +21,15 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 'v', .name = "verbose",
 		.group = GROUP_GROUPS,
 	},
+	[OPT_ONELINE] = {
+		.name = "oneline",
+		.group = GROUP_GROUPS,
+	},
 	[OPT_COLOR] = {
 		.name = "color",
 		.argument = required_argument, .form = "WHEN",
 		.group = GROUP_OUTPUT, .values = VALUES_COLORS,
-		.help_column = 32, .help = "a line for each frame; auto, always, never",
+		.help_column = 43, .help = "a line for each frame, group; auto...",
 	},
 	[OPT_GROUP] = {
 		.letter = 'g', .name = "group",

@@ -35,7 +35,8 @@ struct options {
 	u32 top;		/* groups to show; 0: all */
 	enum frame_key by;
 	enum colour_when colour;
-	bool unfold;		/* on a terminal: a line for each frame */
+	bool oneline;		/* a line for each group, with --depth, too */
+	bool unfold;		/* a line for each frame */
 	bool fit_screen;	/* show as many groups as the terminal has room for */
 	bool ages;		/* ask the kernel for ages, which takes it long */
 	u64 now;		/* time stamp to count ages from; 0: the newest record's */

@@ -101,6 +101,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_VERBOSE:
 		o->unfold = true;
 		break;
+	case OPT_ONELINE:
+		o->oneline = true;
+		break;
 	case OPT_COLOR:
 		o->colour = parse_colour_when(optarg);
 		break;
@@ -432,9 +435,10 @@ static void set_default_options(struct options *o)
 		o->select.chains.depth = o->view->depth;
 	else
 		o->unfold = true;
+	o->unfold &= !o->oneline;
 	select_frame_key(o);
 	if (!o->nr_order)
-		o->order[o->nr_order++] = OWNER_SORT_BYTES;
+		o->order[o->nr_order++] = OWNER_SORT_HELD;
 	o->sort = measure_find_in_sort_keys(o->order, o->nr_order);
 	o->ages = view_needs_ages(o);
 	o->fit_screen = o->top == UNSET && !o->unfold && o->view->rows &&

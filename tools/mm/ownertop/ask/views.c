@@ -20,6 +20,7 @@ const struct view views[] = {
 	{
 		.name = "table",
 		.rows = true,
+		.summary = true,
 		.group = BY_CHAIN_AND_CACHE,
 		.live_group = BY_CHAIN,
 		.depth = 4,

@@ -17,6 +17,7 @@ struct view {
 	double least_percent;
 	bool rows;		/* the text is a table with a row for each group */
 	bool explains;		/* reads dumps as a series; histograms are of the last */
+	bool summary;		/* on a terminal, a few lines on the answer come first */
 	bool fixed_groups;	/* --group and the sentence cannot change the groups */
 	bool by_function;	/* default of --by */
 	bool ages;		/* the view shows ages of objects */

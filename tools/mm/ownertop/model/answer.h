@@ -4,6 +4,7 @@
 #define OWNERTOP_ANSWER_H
 
 #include "input/health.h"
+#include "input/meminfo.h"
 #include "model/dumps.h"
 #include "model/measure.h"
 
@@ -24,6 +25,7 @@ struct answer {
 	u64 *dump_ns;		/* trend: ns from the first dump to each dump */
 	struct histograms histograms;	/* view explain: of the last dump */
 	struct input_health health;
+	struct meminfo meminfo;	/* of the machine of the last dump, if it is known */
 	struct record_selection rest_of_select;	/* the query's selection without its expression */
 };
 

@@ -39,12 +39,12 @@ enum measure measure_find_in_sort_keys(const unsigned char *order, u32 n)
 		for (measure = 0; measure < NR_MEASURES; measure++)
 			if (sort_keys[measure] == order[i])
 				return measure;
-	return MEASURE_BYTES;
+	return MEASURE_HELD;
 }
 
 enum measure measure_get_second_shown(enum measure measure)
 {
-	return measure == MEASURE_OBJECTS ? MEASURE_BYTES : MEASURE_OBJECTS;
+	return measure == MEASURE_OBJECTS ? MEASURE_HELD : MEASURE_OBJECTS;
 }
 
 u64 measure_get_value(const struct sum *sum, enum measure measure)

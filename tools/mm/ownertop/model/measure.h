@@ -18,7 +18,7 @@ const char *measure_name(enum measure measure);
 u64 measure_get_value(const struct sum *sum, enum measure measure);
 /* Is the sort key @sort a measure? The others are ages and waste. */
 bool measure_is_sort_key(enum owner_sort sort);
-/* Returns the first measure among the @n sort keys in @order; MEASURE_BYTES if there is none. */
+/* Returns the first measure among the @n sort keys in @order; MEASURE_HELD if there is none. */
 enum measure measure_find_in_sort_keys(const unsigned char *order, u32 n);
 /*
  * Returns the measure that views show beside @measure: objects beside bytes or held, bytes

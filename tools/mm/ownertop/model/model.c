@@ -187,7 +187,8 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 	if (m->histograms)
 		histograms_add(m->histograms, rec, sum, m->sink.now);
 	if (m->histograms && user->file)
-		user_chains_count(&m->user, user->file, sum->objects, sum->bytes);
+		user_chains_count(&m->user, user->file,
+				  &(struct file_count){ sum->objects, sum->bytes, sum->held });
 	make_group_key(m, rec, chain, user, key);
 	id = model_find_or_add_group(m, key);
 	model_add_to_group(m, id, sum, rec->ts, rec->ts + rec->span, id == nr_groups);

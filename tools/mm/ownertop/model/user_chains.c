@@ -294,15 +294,16 @@ static void intern_all_lines(struct user_chains *u, const struct user_chains *mo
 	}
 }
 
-void user_chains_count(struct user_chains *u, u32 file, u64 objects, u64 bytes)
+void user_chains_count(struct user_chains *u, u32 file, const struct file_count *more)
 {
 	while (u->nr_counts <= file) {
 		u->counts = grow_array(u->counts, u->nr_counts, &u->counts_cap,
 				       sizeof(*u->counts));
 		u->counts[u->nr_counts++] = (struct file_count){ 0 };
 	}
-	u->counts[file].objects += objects;
-	u->counts[file].bytes += bytes;
+	u->counts[file].objects += more->objects;
+	u->counts[file].bytes += more->bytes;
+	u->counts[file].held += more->held;
 }
 
 void user_chains_clear_counts(struct user_chains *u)
@@ -321,8 +322,7 @@ void user_chains_intern_all(struct user_chains *u, const struct user_chains *mor
 	intern_all_lines(u, more, frames, map);
 	for (i = 0; i < more->nr_counts; i++)
 		if (more->counts[i].objects)
-			user_chains_count(u, map->files[i], more->counts[i].objects,
-					  more->counts[i].bytes);
+			user_chains_count(u, map->files[i], &more->counts[i]);
 	free(frames);
 }
 

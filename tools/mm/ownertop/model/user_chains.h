@@ -31,6 +31,7 @@ struct parsed_user_chain {
 struct file_count {
 	u64 objects;
 	u64 bytes;
+	u64 held;
 };
 
 struct user_chains {
@@ -87,7 +88,7 @@ struct user_chains_map {
 };
 
 /* Add objects to those that the program with the number @file asked for. */
-void user_chains_count(struct user_chains *u, u32 file, u64 objects, u64 bytes);
+void user_chains_count(struct user_chains *u, u32 file, const struct file_count *more);
 /* Forget what was counted. */
 void user_chains_clear_counts(struct user_chains *u);
 /*

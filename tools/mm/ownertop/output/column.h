@@ -91,15 +91,14 @@ struct cell {
 
 /* Bits of column.omit: columns that are left out of a format or of some answers. */
 enum {
-	COLUMN_HELD = 1 << 0,
-	COLUMN_AGES = 1 << 1,
-	COLUMN_SAMPLED = 1 << 2,	/* useful only if something was sampled */
-	COLUMN_RANK = 1 << 3,
-	COLUMN_WASTE = 1 << 4,
-	COLUMN_SHARE_OF_BYTES = 1 << 5,
-	COLUMN_SHARE_OF_HELD = 1 << 6,
-	COLUMN_SHARE_OF_WASTE = 1 << 7,
-	COLUMN_SHARE_OF_OBJECTS = 1 << 8,
+	COLUMN_AGES = 1 << 0,
+	COLUMN_SAMPLED = 1 << 1,	/* useful only if something was sampled */
+	COLUMN_RANK = 1 << 2,
+	COLUMN_WASTE = 1 << 3,
+	COLUMN_SHARE_OF_BYTES = 1 << 4,
+	COLUMN_SHARE_OF_HELD = 1 << 5,
+	COLUMN_SHARE_OF_WASTE = 1 << 6,
+	COLUMN_SHARE_OF_OBJECTS = 1 << 7,
 	COLUMN_SHARES = COLUMN_SHARE_OF_BYTES | COLUMN_SHARE_OF_HELD | COLUMN_SHARE_OF_WASTE |
 			COLUMN_SHARE_OF_OBJECTS,
 };

@@ -44,7 +44,7 @@ static const struct column columns[] = {
 	  .by_objects = "+-OBJECTS" },
 	{ { "OLD" }, .get = get_measure_of_dump_cell, .arg = OLD },
 	{ { "NEW" }, .get = get_measure_of_dump_cell, .arg = NEW },
-	{ { "OBJECTS" }, .get = get_change_cell, .arg = MEASURE_BESIDE, .by_objects = "BYTES" },
+	{ { "OBJECTS" }, .get = get_change_cell, .arg = MEASURE_BESIDE, .by_objects = "HELD" },
 	{ { NULL, "objects", "old_objects" },
 	  .get = get_objects_cell, .arg = OLD, .object = "old" },
 	{ { NULL, "bytes", "old_bytes" }, .get = get_bytes_cell, .arg = OLD, .object = "old" },

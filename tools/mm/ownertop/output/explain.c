@@ -10,6 +10,7 @@
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/programs.h"
+#include "output/summary.h"
 #include "output/writer.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -198,21 +199,6 @@ static void explanation_free(struct explanation *e)
 	free(e->order);
 }
 
-/* Print the cache and the first functions of a group. */
-static void print_owner(const struct answer *a, u32 id, FILE *out)
-{
-	struct group g = model_get_group(&a->model, id);
-	const struct chain *chain = model_get_chain(&a->model, &g, OWNER_FIELD_STACK);
-	char *cache = human_escape_name(model_get_name(&a->model, &g, OWNER_FIELD_CACHE));
-
-	if (*cache)
-		fprintf(out, "%s, ", cache);
-	free(cache);
-	print_joined_functions(&a->model, chain, FUNCTIONS_MAX, out);
-	if (!chain->n)
-		fputs("no call chain", out);
-}
-
 static const char *plural(u64 n)
 {
 	return n == 1 ? "" : "s";
@@ -223,15 +209,15 @@ static void print_held(const struct explanation *e, FILE *out)
 	const struct sum *total = &e->a->model.total;
 	char bytes[HUMAN_LEN], held[HUMAN_LEN];
 
-	fprintf(out, "HELD\n%s in %llu object%s", human_format_bytes(bytes, total->bytes),
+	fprintf(out, "HELD\n%s in %llu object%s", human_format_bytes(held, total->held),
 		total->objects, plural(total->objects));
 	if (total->held != total->bytes)
-		fprintf(out, ", for which the allocator took %s",
-			human_format_bytes(held, total->held));
+		fprintf(out, ", which asked for %s", human_format_bytes(bytes, total->bytes));
 	fprintf(out, ", by %u owner%s", e->n, plural(e->n));
 	if (e->half && e->half < e->n)
 		fprintf(out, ", of which %u hold%s half", e->half, e->half == 1 ? "s" : "");
 	fputs(".\n", out);
+	summary_print_slab(e->a, out);
 }
 
 static void print_owners(const struct explanation *e, FILE *out)
@@ -247,7 +233,7 @@ static void print_owners(const struct explanation *e, FILE *out)
 
 		fprintf(out, "%6s: %s in %llu object%s",
 			human_format_percent(percent, get_last_figure(a, id), total),
-			human_format_bytes(v, sum.bytes), sum.objects, plural(sum.objects));
+			human_format_bytes(v, sum.held), sum.objects, plural(sum.objects));
 		if (model_get_oldest(&a->model, id) != TS_UNKNOWN) {
 			u64 ts = model_get_oldest(&a->model, id);
 
@@ -260,7 +246,7 @@ static void print_owners(const struct explanation *e, FILE *out)
 				fprintf(out, ", %s old", oldest);
 		}
 		fputs(": ", out);
-		print_owner(a, id, out);
+		summary_print_owner(a, id, FUNCTIONS_MAX, out);
 		putc('\n', out);
 	}
 }
@@ -303,7 +289,7 @@ static void print_growth(const struct explanation *e, FILE *out)
 	fputs("Most: ", out);
 	print_growth_of(e->a, e->grower, out);
 	fputs(": ", out);
-	print_owner(e->a, e->grower, out);
+	summary_print_owner(e->a, e->grower, FUNCTIONS_MAX, out);
 	putc('\n', out);
 }
 
@@ -318,22 +304,22 @@ static const char *format_bin(char buf[HUMAN_LEN], u32 bin, bool ages)
 
 static void print_histogram(const struct histogram_bin *bins, bool ages, FILE *out)
 {
-	char from[HUMAN_LEN], bytes[HUMAN_LEN];
+	char from[HUMAN_LEN], held[HUMAN_LEN];
 	u64 most = 0;
 	u32 i;
 
 	for (i = 0; i < HISTOGRAM_BINS; i++)
-		if (bins[i].bytes > most)
-			most = bins[i].bytes;
+		if (bins[i].held > most)
+			most = bins[i].held;
 	for (i = 0; i < HISTOGRAM_BINS; i++) {
 		u32 bar;
 
 		if (!bins[i].objects)
 			continue;
-		bar = most ? (double)bins[i].bytes / most * BAR_WIDTH + 0.5 : 0;
+		bar = most ? (double)bins[i].held / most * BAR_WIDTH + 0.5 : 0;
 
 		fprintf(out, "%8s.. %9llu %8s%s", format_bin(from, i, ages), bins[i].objects,
-			human_format_bytes(bytes, bins[i].bytes), bar ? " " : "");
+			human_format_bytes(held, bins[i].held), bar ? " " : "");
 		while (bar--)
 			putc('#', out);
 		putc('\n', out);
@@ -346,7 +332,7 @@ static void print_histograms(const struct explanation *e, FILE *out)
 
 	if (!e->a->model.total.objects)
 		return;
-	fprintf(out, "%10s %9s %8s\n", "SIZE", "OBJECTS", "BYTES");
+	fprintf(out, "%10s %9s %8s\n", "SIZE", "OBJECTS", "HELD");
 	print_histogram(h->sizes, false, out);
 	if (h->ages_unknown == e->a->model.total.objects) {
 		fputs(e->a->model.newest ?
@@ -354,7 +340,7 @@ static void print_histograms(const struct explanation *e, FILE *out)
 		      "AGES are unknown: the input has no times.\n", out);
 		return;
 	}
-	fprintf(out, "%10s %9s %8s\n", "AGE", "OBJECTS", "BYTES");
+	fprintf(out, "%10s %9s %8s\n", "AGE", "OBJECTS", "HELD");
 	print_histogram(h->ages, true, out);
 	if (h->ages_unknown)
 		fprintf(out, "The ages of %llu objects are unknown.\n", h->ages_unknown);
@@ -456,7 +442,7 @@ static struct json_object *json_from_histogram(const struct histogram_bin *bins)
 		bin = json_new_object();
 		json_add_member(bin, "from", json_new_count(histogram_get_least(i)));
 		json_add_member(bin, "objects", json_new_count(bins[i].objects));
-		json_add_member(bin, "bytes", json_new_count(bins[i].bytes));
+		json_add_member(bin, "held", json_new_count(bins[i].held));
 		json_add_item(list, bin);
 	}
 	return list;

@@ -94,13 +94,16 @@ static void print_inputs(const struct output_options *o, FILE *out)
 
 static void print_flame_data(const struct answer *a, const struct output_options *o, FILE *out)
 {
+	bool has_held = a->model.total.held != a->model.total.bytes;
+	enum measure by = a->view.measure;
 	struct tree t;
 
 	tree_build(&t, a);
+	if (by == MEASURE_HELD && !has_held)
+		by = MEASURE_BYTES;
 	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
-		o->old ? "true" : "false",
-		a->model.total.held != a->model.total.bytes ? "true" : "false",
-		health_is_complete(&a->health) ? "true" : "false", measure_name(a->view.measure));
+		o->old ? "true" : "false", has_held ? "true" : "false",
+		health_is_complete(&a->health) ? "true" : "false", measure_name(by));
 	print_inputs(o, out);
 	fputs(",\n", out);
 	print_flame_notes(a, out);

@@ -50,7 +50,7 @@ static void print_figures(const struct functions *f, const struct sum *flat,
 	else
 		fprintf(out, "%14s ", "");
 	if (f->measure == MEASURE_OBJECTS)
-		fprintf(out, "%7s  ", human_format_bytes(v, flat->bytes));
+		fprintf(out, "%7s  ", human_format_bytes(v, flat->held));
 	else
 		fprintf(out, "%7llu  ", flat->objects);
 }
@@ -84,7 +84,7 @@ static void print_head(const struct functions *f, const struct output_options *o
 {
 	fprintf(out, "%s%7s %6s %7s %6s %7s  FUNCTION%s\n", o->term.colour ? "\033[1m" : "",
 		"FLAT", "%", "CUM", "%",
-		f->measure == MEASURE_OBJECTS ? "BYTES" : "OBJECTS",
+		f->measure == MEASURE_OBJECTS ? "HELD" : "OBJECTS",
 		o->term.colour ? "\033[0m" : "");
 }
 

@@ -6,20 +6,20 @@
 #include "base/human.h"
 #include "output/programs.h"
 
-/* Programs in the order of their bytes. */
+/* Programs in the order of what they hold. */
 struct program_list {
 	const struct user_chains *user;
 	u32 *files;
 	u32 n;
 };
 
-static int compare_bytes(const void *x, const void *y, void *arg)
+static int compare_held(const void *x, const void *y, void *arg)
 {
 	const struct user_chains *user = arg;
 	u32 a = *(const u32 *)x, b = *(const u32 *)y;
 
-	if (user->counts[a].bytes != user->counts[b].bytes)
-		return user->counts[a].bytes < user->counts[b].bytes ? 1 : -1;
+	if (user->counts[a].held != user->counts[b].held)
+		return user->counts[a].held < user->counts[b].held ? 1 : -1;
 	return strcmp(user->files.v[a].s, user->files.v[b].s);
 }
 
@@ -32,14 +32,14 @@ static struct program_list list_programs(const struct answer *a)
 	for (i = 0; i < list.user->nr_counts; i++)
 		if (list.user->counts[i].objects)
 			list.files[list.n++] = i;
-	qsort_r(list.files, list.n, sizeof(*list.files), compare_bytes, (void *)list.user);
+	qsort_r(list.files, list.n, sizeof(*list.files), compare_held, (void *)list.user);
 	return list;
 }
 
 void programs_print(const struct answer *a, u32 top, FILE *out)
 {
 	struct program_list list = list_programs(a);
-	char bytes[HUMAN_LEN], percent[HUMAN_LEN];
+	char held[HUMAN_LEN], percent[HUMAN_LEN];
 	u32 i;
 
 	if (list.n)
@@ -49,8 +49,8 @@ void programs_print(const struct answer *a, u32 top, FILE *out)
 		char *name = human_escape_name(list.user->files.v[list.files[i]]);
 
 		fprintf(out, "%6s: %s in %llu object%s: %s\n",
-			human_format_percent(percent, count->bytes, a->model.total.bytes),
-			human_format_bytes(bytes, count->bytes), count->objects,
+			human_format_percent(percent, count->held, a->model.total.held),
+			human_format_bytes(held, count->held), count->objects,
 			count->objects == 1 ? "" : "s", name);
 		free(name);
 	}
@@ -71,6 +71,7 @@ struct json_object *json_from_programs(const struct answer *a)
 				json_from_text(list.user->files.v[list.files[i]]));
 		json_add_member(program, "objects", json_new_count(count->objects));
 		json_add_member(program, "bytes", json_new_count(count->bytes));
+		json_add_member(program, "held", json_new_count(count->held));
 		json_add_item(array, program);
 	}
 	free(list.files);

@@ -9,6 +9,7 @@
 #include <libsmartcols.h>
 #include <locale.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <wchar.h>
 
@@ -61,7 +62,7 @@ static void add_table_column(struct aligned_rows *t, u32 i)
 
 static const char *get_separator(const struct aligned_rows *t)
 {
-	return t->one_line && t->term.width < WIDE ? " " : "  ";
+	return t->one_line && t->term.width && t->term.width < WIDE ? " " : "  ";
 }
 
 /* Returns the width that the columns before a call chain may have. */
@@ -90,7 +91,7 @@ static void make_smartcols_table(struct aligned_rows *t)
 
 bool rows_are_lines(const struct model *m, const struct output_options *o)
 {
-	return o->term.width && !o->unfold &&
+	return !o->unfold &&
 	       (field_is_listed(&m->select->group, OWNER_FIELD_STACK) ||
 		field_is_listed(&m->select->group, OWNER_FIELD_USER));
 }
@@ -237,9 +238,14 @@ static void print_row_with_chain(const struct aligned_rows *t, const char *line,
 {
 	const char *separator = get_separator(t);
 	size_t used = count_text_columns(line, len), end = t->line_width + strlen(separator);
+	size_t room = 0;
 
 	fprintf(t->out, "%.*s%*s%s", (int)len, line, (int)(t->line_width - used), "", separator);
-	print_end_of_row(t, owner, t->term.width > end ? t->term.width - end : 0);
+	if (!t->term.width)
+		room = SIZE_MAX;
+	else if (t->term.width > end)
+		room = t->term.width - end;
+	print_end_of_row(t, owner, room);
 }
 
 static void print_formatted_lines(struct aligned_rows *t, const char *line)

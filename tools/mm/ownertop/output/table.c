@@ -8,6 +8,7 @@
 #include "output/json.h"
 #include "output/notes.h"
 #include "output/rows.h"
+#include "output/summary.h"
 #include "output/tsv.h"
 
 /* Value of column.arg for get_share_cell(), besides enum measure. */
@@ -75,12 +76,13 @@ static const struct column columns[] = {
 	{ { NULL, "rank", "rank" }, .get = get_rank_cell },
 	{ { NULL, NULL, NULL, "groups" }, .get = get_groups_cell },
 	{ { NULL, "objects", "objects", "objects" }, .get = get_objects_cell },
-	{ { "BYTES", "bytes", "bytes", "bytes" }, .get = get_bytes_cell },
-	{ { "%" }, .get = get_share_cell, .arg = MEASURE_BYTES, .omit = COLUMN_SHARE_OF_BYTES },
-	{ { "HELD", "held", "held", "held" }, .get = get_held_cell, .omit = COLUMN_HELD },
+	{ { NULL, "bytes", "bytes", "bytes" }, .get = get_bytes_cell },
+	{ { "HELD", "held", "held", "held" }, .get = get_held_cell },
 	{ { "%" }, .get = get_share_cell, .arg = MEASURE_HELD, .omit = COLUMN_SHARE_OF_HELD },
 	{ { "WASTE" }, .get = get_positive_waste_cell, .omit = COLUMN_WASTE },
 	{ { "%" }, .get = get_share_cell, .arg = SHARE_OF_WASTE, .omit = COLUMN_SHARE_OF_WASTE },
+	{ { "BYTES" }, .get = get_bytes_cell, .omit = COLUMN_SHARE_OF_BYTES },
+	{ { "%" }, .get = get_share_cell, .arg = MEASURE_BYTES, .omit = COLUMN_SHARE_OF_BYTES },
 	{ { "OBJECTS" }, .get = get_objects_cell },
 	{ { "%" }, .get = get_share_cell, .arg = MEASURE_OBJECTS,
 	  .omit = COLUMN_SHARE_OF_OBJECTS },
@@ -148,23 +150,16 @@ static unsigned int choose_share(const struct view_options *view)
 								      shares[view->measure];
 }
 
-/* Width from which rows with a call chain have room for HELD as well. */
-#define HELD_WIDTH 100
-
 static unsigned int choose_omitted_columns(const struct answer *a, const struct report *r,
 					   const struct output_options *o)
 {
 	const struct sum *total = &a->model.total;
 	unsigned int share = choose_share(&a->view), omit = COLUMN_SHARES & ~share;
-	bool one_line = rows_are_lines(&a->model, o);
 
-	if (one_line)
+	if (rows_are_lines(&a->model, o))
 		omit |= COLUMN_RANK;
-	if (share != COLUMN_SHARE_OF_WASTE)
+	if (total->held == total->bytes)
 		omit |= COLUMN_WASTE;
-	if (share != COLUMN_SHARE_OF_HELD &&
-	    (total->held == total->bytes || (one_line && o->term.width < HELD_WIDTH)))
-		omit |= COLUMN_HELD;
 	if (!report_has_ages(r, o->ages_if_all))
 		omit |= COLUMN_AGES;
 	return omit;
@@ -185,6 +180,8 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 	choose_columns(&list, &r, a, FORMAT_TEXT, choose_omitted_columns(a, &r, o));
 	rows_begin_table(&rows, m, &list, o, out);
 	not_shown = r.n - r.shown;
+	if (o->summary && o->term.width)
+		summary_print(a, o, out);
 	do {
 		for (i = 0; i < r.shown; i++) {
 			fill_row_of_rank(&row, a, &r, i);

@@ -174,7 +174,7 @@ static void print_head(const struct tree_printer *l, bool callees)
 	if (l->shares)
 		fprintf(l->out, "%6s %6s ", "%", "SUM%");
 	if (l->flat)
-		fprintf(l->out, "%8s  ", l->p->measure == MEASURE_OBJECTS ? "BYTES" : "OBJECTS");
+		fprintf(l->out, "%8s  ", l->p->measure == MEASURE_OBJECTS ? "HELD" : "OBJECTS");
 	if (l->flat && l->errors)
 		fprintf(l->out, "%9s  ", figure_error_head(l->p->measure));
 	fprintf(l->out, "%s%s\n", callees ? "FUNCTION, CALLED BY" : "FUNCTION, CALLING",

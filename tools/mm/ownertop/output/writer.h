@@ -23,9 +23,10 @@ struct output_options {
 	char * const *inputs;	/* paths of the inputs; none: this machine is read */
 	int nr_inputs;
 	struct terminal term;	/* the terminal that is written to */
-	bool unfold;		/* on a terminal: print call chains below rows, not in them */
+	bool unfold;		/* print call chains below rows, a frame in each line */
 	char *selection_arguments;	/* explain: arguments that select the same records */
 	bool callers;		/* functions: print a line with the callers of each function */
+	bool summary;		/* on a terminal: print a few lines on the answer first */
 	bool repeats;		/* the view is printed again every few seconds */
 	bool ages_if_all;	/* show ages only if every group has one */
 };

@@ -46,7 +46,7 @@ def read_printed_sums(ownertop, path, fields, depth):
             "objects", "bytes", "held", "oldest_ns", "newest_ns"))
     for i, name in enumerate(("objects", "bytes", "held")):
         assert answer["total"][name] == sum(g[i] for g in groups.values()), name
-    sizes = [group["bytes"] for group in answer["groups"]]
+    sizes = [group["held"] for group in answer["groups"]]
     assert sizes == sorted(sizes, reverse=True), "not in order"
     return groups
 

@@ -38,6 +38,6 @@ for file in usr/bin/ownertop usr/libexec/ownertop/record usr/share/man/man8/owne
 		exit 1
 	fi
 done
-"$root/usr/bin/ownertop" --page-size 4096 "$here/input/slab.txt" | grep -q '^total'
+"$root/usr/bin/ownertop" --page-size 4096 "$here/input/slab.txt" | grep -q ' total$'
 "$root/usr/bin/ownertop" record --help | grep -q '^Writes slab_owner'
 grep -q '^ExecStart=/usr/bin/ownertop ' "$root/lib/systemd/system/ownertop-record.service"

@@ -85,14 +85,14 @@ class Checker:
         for rec in oracle.read_records(dump, 0, self.skip):
             path = oracle.list_chain_functions(rec)
             for i in range(len(path) + 1):
-                cum[";".join(path[:i])] += rec["bytes"]
+                cum[";".join(path[:i])] += rec["held"]
                 objects[";".join(path[:i])] += 1
         total = cum[""]
         self.open_flame_graph(dump)
         self.expect("frames", cum, self.browser.evaluate_javascript("""
             Object.fromEntries(nodes.map(n => [
             (function path(n) { return n.parent ? [...path(n.parent), n.name] : []; })(n)
-            .join(";"), n.sums[1]]))"""))
+            .join(";"), n.sums[2]]))"""))
         self.expect("summary", True, self.read_visible_text("#notes").startswith(
             f"{len(cum) - 1} frames, {objects['']:,} objects"))
         drawn = self.read_flame_boxes()
@@ -164,7 +164,7 @@ class Checker:
             for rec in oracle.read_records(dump, 0, self.skip):
                 path = oracle.list_chain_functions(rec)
                 for i in range(len(path) + 1):
-                    sums[";".join(path[:i])][side] += rec["bytes"]
+                    sums[";".join(path[:i])][side] += rec["held"]
         self.open_flame_graph("--diff", old, new)
         seen = set()
         for path, frame in self.read_flame_boxes().items():

@@ -20,10 +20,10 @@ def test_sort_keys(session):
     """The keys b, h and o sort the groups."""
     term = session.terminal
     screen = session.start_ownertop()
-    expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "bytes", screen)
+    expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "held", screen)
     term.press_keys("o")
     screen = term.wait_for("by objects;")
-    expect(screen[2].split()[:4] == ["OBJECTS", "TICK", "START", "BYTES"], "columns", screen)
+    expect(screen[2].split()[:4] == ["OBJECTS", "TICK", "START", "HELD"], "columns", screen)
     expect("kmalloc-256" in parse_table_rows(screen)[0][4], "objects", screen)
     term.press_keys("h")
     screen = term.wait_for("by held;")
@@ -143,7 +143,7 @@ def test_scroll(session):
     term.wait_until(lambda screen: len(parse_table_rows(screen)) == 3, "three groups")
     for key, wanted in (("Down", 2), ("j", 3), ("End", 7), ("Up", 6), ("NPage", 7), ("Home", 1)):
         term.press_keys(key)
-        screen = term.wait_for(f"by bytes; {wanted} of 7 groups")
+        screen = term.wait_for(f"by held; {wanted} of 7 groups")
         expect(sum(line.startswith(">") for line in screen) == 1, f"{key}: selected", screen)
     term.resize_window(80, 20)
     session.quit_ownertop()
@@ -285,9 +285,9 @@ def test_this_machine(session):
                           session.ownertop, "--live=0.2", "-d", "1"])
     term.type_line(command + "; echo ended $?")
     screen = term.wait_for(RUNNING)
-    expect(screen[2].split() == ["BYTES", "TICK", "START", "OBJECTS", "CALL", "CHAIN"],
+    expect(screen[2].split() == ["HELD", "TICK", "START", "OBJECTS", "CALL", "CHAIN"],
            "other columns", screen)
-    expect(parse_table_rows(screen)[0][:4] == ("1.6K", ".", ".", "8"), "other figures", screen)
+    expect(parse_table_rows(screen)[0][:4] == ("2.0K", ".", ".", "8"), "other figures", screen)
     session.quit_ownertop()
     term.type_line(command + " -s youngest; echo ended $?")
     screen = term.wait_for("by youngest;")

@@ -104,7 +104,7 @@ class Checker:
         got = len(re.findall(r"^ +\d+ +\d+ +\d+: ", raw, re.M))
         self.expect_equal("default", {"samples": len(groups)}, {"samples": got})
         for line in ("PeriodType: space bytes", "Period: 1\n", "Time: 2001-09-09",
-                     "inuse_objects/count inuse_space/bytes[dflt] held_space/bytes"):
+                     "inuse_objects/count inuse_space/bytes held_space/bytes[dflt]"):
             self.expect_line("default", line, raw)
 
     def expect_line(self, what, want, got):
@@ -132,7 +132,7 @@ def main():
             check.check_top(dump, "inuse_objects", "-tagfocus=comm=^sshd$|^find$",
                             keep=lambda rec: rec["comm"] in ("sshd", "find"))
         check.check_default(dump)
-        check.expect_line("default", "Type: inuse_space", check.run_pprof("-top"))
+        check.expect_line("default", "Type: held_space", check.run_pprof("-top"))
         check.expect_line("comment", "untracked: 0 slab objects", check.run_pprof("-comments"))
         check.write_profile("-s", "objects", "--cache", "dentry", dump)
         check.expect_line("sort", "Type: inuse_objects", check.run_pprof("-top"))

@@ -288,6 +288,23 @@ def test_views(machine: Machine) -> None:
     assert done.returncode == 2 and "without snapshots" in done.stderr, done.stderr
 
 
+def test_summary(machine: Machine) -> None:
+    """A snapshot tells how much of the machine's slabs the owners explain, all of them only."""
+    machine.write_file("proc/meminfo", "MemTotal:  64 kB\nNoSlab: 3 kB\nSlab: 16 kB")
+    machine.record()
+    line = "Slabs take 16.0K of 64.0K of memory, 25.0%. Owners explain 4.1K of that, 25.6%.\n"
+    assert line in machine.show("explain", machine.store)[0]
+    assert "Slabs" not in machine.show("explain", "--cache", "dentry", machine.store)[0]
+    assert "Slabs" not in machine.show(machine.store)[0], "not a terminal"
+    shown = subprocess.run(["script", "-qec", f"stty cols 90; '{machine.ownertop}' '{machine.store}'",
+                            "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           check=True).stdout
+    assert shown.replace("\r", "").startswith(line + "Most:   2.1K, 52.3%, in 2 objects"), shown
+    machine.write_file("proc/meminfo", "MemTotal:  64 kB")
+    machine.record()
+    assert "Slabs" not in machine.show("explain", machine.store)[0]
+
+
 def test_kallsyms(machine: Machine) -> None:
     """Addresses of a snapshot get the names that its own kallsyms has, and no other one's."""
     shutil.copy(os.path.join(INPUT, "raw_frames.txt"), machine.slabs)
@@ -307,7 +324,7 @@ def test_kallsyms(machine: Machine) -> None:
 
 TESTS = (test_contents, test_limits, test_interval, test_killed, test_killed_at_any_point,
          test_ended, test_odd_directories, test_bad_values, test_read_error, test_full_disk,
-         test_without_dump, test_views, test_kallsyms)
+         test_without_dump, test_views, test_summary, test_kallsyms)
 
 
 def main() -> int:

@@ -14,6 +14,7 @@ import tempfile
 import oracle
 
 SUMS = ("objects", "bytes", "held")
+HELD = SUMS.index("held")
 NOTHING = (0, 0, 0)
 
 
@@ -72,8 +73,8 @@ class Checker:
         got, _ = self.read_nodes("tree", "--json", "--min", "0", *options, dump)
         self.expect_equal(what, want, got)
 
-        least = total[1] * 2 / 100
-        kept = {p: v for p, v in want.items() if v[0][1] >= least}
+        least = total[HELD] * 2 / 100
+        kept = {p: v for p, v in want.items() if v[0][HELD] >= least}
         got, answer = self.read_nodes("tree", "--json", "--min", "2", *options, dump)
         self.expect_equal(what + " pruned", kept, got)
         dropped = NOTHING
@@ -84,10 +85,10 @@ class Checker:
                           {"nodes": answer["dropped_nodes"],
                            "sum": get_json_sums(answer["dropped"]),
                            "total": get_json_sums(answer["total"])})
-        largest = sorted((v[0][1] for v in want.values()), reverse=True)[:31]
+        largest = sorted((v[0][HELD] for v in want.values()), reverse=True)[:31]
         got, _ = self.read_nodes("tree", "--json", "--min", "0", "-n", "30", *options, dump)
         self.expect_equal(what + " top", dict(enumerate(largest)),
-                          dict(enumerate(sorted((v[0][1] for v in got.values()), reverse=True))))
+                          dict(enumerate(sorted((v[0][HELD] for v in got.values()), reverse=True))))
 
     def read_nodes(self, *arguments):
         """Return the nodes of a tree by path."""
@@ -121,11 +122,11 @@ class Checker:
                 want[name][1] = add_sums(want[name][1], one)
             for caller, name in set(zip(path, path[1:])):
                 calls = want[name][2]
-                calls[caller] = calls.get(caller, 0) + one[1]
+                calls[caller] = calls.get(caller, 0) + one[HELD]
         answer = json.loads(self.run_ownertop("functions", "--json", dump))
         got = {}
         for row in answer["functions"]:
-            calls = {c["name"]: c["sum"]["bytes"] for c in row["callers"]}
+            calls = {c["name"]: c["sum"]["held"] for c in row["callers"]}
             got[row["name"]] = (get_json_sums(row["flat"]), get_json_sums(row["cum"]),
                                 row["nr_callers"], sorted(calls.values(), reverse=True),
                                 calls.items() <= want[row["name"]][2].items())
@@ -154,7 +155,7 @@ class Checker:
         got = {(tuple(g["stack"]), g["cache"]): (get_json_sums(g["old"]), get_json_sums(g["new"]))
                for g in answer["groups"]}
         self.expect_equal("diff", want, got)
-        growth = [g["new"]["bytes"] - g["old"]["bytes"] for g in answer["groups"]]
+        growth = [g["new"]["held"] - g["old"]["held"] for g in answer["groups"]]
         self.expect_equal("diff order", dict(enumerate(sorted(growth, reverse=True))),
                           dict(enumerate(growth)))
         self.expect_equal("diff counts",
@@ -166,7 +167,7 @@ class Checker:
         want = collections.defaultdict(lambda: [0, 0])
         for side, dump in enumerate((old, new)):
             for rec in oracle.read_records(dump, 0, self.skip):
-                want[";".join(oracle.list_chain_functions(rec))][side] += rec["bytes"]
+                want[";".join(oracle.list_chain_functions(rec))][side] += rec["held"]
         got = {}
         for line in self.run_ownertop("folded", "--diff", old, new).splitlines():
             path, left, right = line.rsplit(" ", 2)
@@ -183,11 +184,11 @@ class Checker:
         for key in set().union(*groups):
             sums_of = [group.get(key, NOTHING) for group in groups]
             if len(set(sums_of)) > 1:
-                want[key] = fit_trend_line(hours, [s[1] for s in sums_of])
+                want[key] = fit_trend_line(hours, [s[HELD] for s in sums_of])
         answer = json.loads(self.run_ownertop("trend", "--json", *dumps))
         got = {}
         for group in answer["groups"]:
-            slope, r2 = group["bytes_per_hour"], group["r2"]
+            slope, r2 = group["held_per_hour"], group["r2"]
             key = tuple(group["stack"]), group["cache"]
             wanted = want.get(key, (0, 0, 0, 0))
             close = (abs(slope - wanted[0]) <= abs(wanted[0]) * 1e-6 + 1e-6 and
@@ -195,7 +196,7 @@ class Checker:
                      (r2 is None or abs(r2 - wanted[1]) < 1e-6))
             got[key] = (*(wanted[:2] if close else (slope, r2)), group["up"], group["down"])
         self.expect_equal("trend", want, got)
-        slopes = [group["bytes_per_hour"] for group in answer["groups"]]
+        slopes = [group["held_per_hour"] for group in answer["groups"]]
         self.expect_equal("trend order", dict(enumerate(sorted(slopes, reverse=True))),
                           dict(enumerate(slopes)))
 

@@ -104,6 +104,6 @@ search_console
 ok "the release is the package's" shows release "$release"
 ok "systemd is the first process" shows init systemd
 ok "slab_owner has call chains" shows owner ' [a-z_]+\+0x'
-ok "ownertop has a table" shows top 'BYTES +% +HELD'
+ok "ownertop has a table" shows top 'HELD +% +WASTE'
 [ -z "${SHOW:-}" ] || grep -a 'show ' "$work/console"
 finish_tests

@@ -292,7 +292,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     shown, wanted = kernel.find_answer_rows("group"), ours.find_answer_rows("group")
     if len(shown) != len(wanted):
         yield f"{len(shown)} groups are shown, not {len(wanted)}"
-    order = (get_setting_value(sentence, "sort") or "bytes").split(",")
+    order = (get_setting_value(sentence, "sort") or "held").split(",")
     by_age = "oldest" in order or "youngest" in order
     if not by_age and ([read_sort_keys(row, order) for row in shown]
                        != [read_sort_keys(row, order) for row in wanted]):

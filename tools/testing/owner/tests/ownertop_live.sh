@@ -71,7 +71,7 @@ ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.
 ok "asked: exact" equals "$(show_first_group asked)" "$leak"
 ok "asked: the node" file_has "$work/asked" '"nid": 0'
 ok "focus: exact" equals "$(show_first_group focus)" "$leak"
-ok "tree: the leak" file_has "$work/tree" "^ +1.5M +100.0% +100.0% +leak_open_session"
+ok "tree: the leak" file_has "$work/tree" "^ +2.0M +100.0% +100.0% +leak_open_session"
 ok "tree: its node" file_has "$work/tree" " nid 0\$"
 ok "tsv: exact" equals "$(awk -F '\t' '$1 == "group" { print $2, $3, $4, $5, ($12 > 0), $13 }' "$work/tsv")" \
 	"1 $requests $((requests * 200)) $((requests * 256)) 1 slab"
@@ -85,7 +85,7 @@ for way in plain packed stacks handles; do
 done
 # In words: the leak is first, its age is known, and the proposed commands name it.
 ok "explain: the leak is the first owner" file_has "$work/explained" \
-	"^ *[0-9.]*%: 1.5M in $requests objects, .*[0-9]+s old: kmalloc-256, leak_open_session"
+	"^ *[0-9.]*%: 2.0M in $requests objects, .*[0-9]+s old: kmalloc-256, leak_open_session"
 ok "explain: proposes to look at the leak" file_has "$work/explained" \
 	'^ownertop .* --focus leak_open_session'
 # Each update is one line with a whole answer.
@@ -110,8 +110,8 @@ ok "counters: tell no ages" equals "$(show_missing_ages counted)" 11
 ok "walk: tells ages" equals "$(show_missing_ages walked)" 00
 ok "counters and walk: many chains" [ "$(show_group_sums walked | wc -l)" -ge 10 ]
 ok "counters and walk: alike" equals "$(show_group_sums counted)" "$(show_group_sums walked)"
-ok "live, counted: exact" file_has "$work/live_counted" "^ +1 +1.5M +100.0% +2.0M +$requests\$"
-ok "live, by age: exact" file_has "$work/live_walked" "^ +1 +1.5M +100.0% +2.0M +$requests +[0-9]+s\$"
+ok "live, counted: exact" file_has "$work/live_counted" "^ +1 +2.0M +100.0% +437.5K +$requests\$"
+ok "live, by age: exact" file_has "$work/live_walked" "^ +1 +2.0M +100.0% +437.5K +$requests +[0-9]+s\$"
 # The kernel names the charged cgroup by its path; an object without one has no path.
 ok "asks by cgroups" run_ownertop_guest slab_owner=on "mount -t cgroup2 none /sys/fs/cgroup
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
