@@ -423,7 +423,24 @@ static void test_sort_and_top(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, strstarts(answer, "total: groups 6, objects 42, "));
 }
 
-#define BY_SIZE	"group=size if func == query_plant_other && size >= 1000"
+#define BY_SIZE	"group=size sort=bytes if func == query_plant_other && size >= 1000"
+
+/* Without sort=, the group that holds most is first: 9 objects that asked for less than one did. */
+static void test_default_order(struct kunit *test)
+{
+	void *many[9], *large = query_plant_other(1000);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = query_plant_other(110);
+	ask_query(test, "group=size if func == query_plant_other && size == 110,1000");
+	KUNIT_ASSERT_EQ(test, query->nr_shown, 2);
+	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, ARRAY_SIZE(many));
+	KUNIT_EXPECT_EQ(test, query->groups[1]->sum.estimate.bytes, 1000);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		kfree(many[i]);
+	kfree(large);
+}
 
 /* Without memory for all groups, the half that is last in the order is folded repeatedly. */
 static void test_last_are_folded(struct kunit *test)
@@ -661,6 +678,7 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_allocator_is_skipped),
 	KUNIT_CASE(test_modes),
 	KUNIT_CASE(test_sort_and_top),
+	KUNIT_CASE(test_default_order),
 	KUNIT_CASE(test_last_are_folded),
 	KUNIT_CASE(test_kinds),
 	KUNIT_CASE(test_single_objects),

@@ -168,7 +168,7 @@ static void test_drop(struct kunit *test)
 	epoch = owner_binaries_epoch();
 	schedule_work(&drop.work);
 	while (owner_binaries_epoch() == epoch)
-		msleep(1);
+		fsleep(1000);
 	other = owner_binary_intern(file);
 	owner_binaries_unlock(lock);
 	flush_work(&drop.work);

@@ -141,6 +141,7 @@ unsigned long owner_binaries_epoch(void)
  * Return: for owner_binaries_unlock().
  */
 int owner_binaries_lock(void)
+	__acquires(&binaries_srcu)
 {
 	return srcu_read_lock(&binaries_srcu);
 }
@@ -150,6 +151,7 @@ int owner_binaries_lock(void)
  * @lock: from owner_binaries_lock()
  */
 void owner_binaries_unlock(int lock)
+	__releases(&binaries_srcu)
 {
 	srcu_read_unlock(&binaries_srcu, lock);
 }

@@ -128,6 +128,7 @@ static void *find_next_binary(loff_t *pos)
 }
 
 static void *binaries_start(struct seq_file *m, loff_t *pos)
+	__acquires(RCU)
 {
 	rcu_read_lock();
 	return find_next_binary(pos);
@@ -140,6 +141,7 @@ static void *binaries_next(struct seq_file *m, void *v, loff_t *pos)
 }
 
 static void binaries_stop(struct seq_file *m, void *v)
+	__releases(RCU)
 {
 	rcu_read_unlock();
 }

@@ -296,9 +296,9 @@ def test_summary(machine: Machine) -> None:
     assert line in machine.show("explain", machine.store)[0]
     assert "Slabs" not in machine.show("explain", "--cache", "dentry", machine.store)[0]
     assert "Slabs" not in machine.show(machine.store)[0], "not a terminal"
-    shown = subprocess.run(["script", "-qec", f"stty cols 90; '{machine.ownertop}' '{machine.store}'",
-                            "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                           check=True).stdout
+    command = f"stty cols 90; '{machine.ownertop}' '{machine.store}'"
+    shown = subprocess.run(["script", "-qec", command, "/dev/null"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, check=True).stdout
     assert shown.replace("\r", "").startswith(line + "Most:   2.1K, 52.3%, in 2 objects"), shown
     machine.write_file("proc/meminfo", "MemTotal:  64 kB")
     machine.record()
