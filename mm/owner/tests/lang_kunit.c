@@ -352,6 +352,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 	case OWNER_FIELD_FUNC:
 		return owner_lang_word_matches(s, comparison, "ext4_alloc_inode") ||
 		       owner_lang_word_matches(s, comparison, "alloc_inode") ||
+		       owner_lang_word_matches(s, comparison, "kmemdup_noprof.isra.0") ||
 		       owner_lang_word_matches(s, comparison, "sock_init_data.constprop.0");
 	case OWNER_FIELD_MODULE:
 		return owner_lang_word_matches(s, comparison, "ext4");
@@ -426,7 +427,9 @@ static const struct {
 	{ "func == sock_init_data.constprop.0", true }, { "func == sock_init_data.isra.0", false },
 	{ "func != sock_init_data", false }, { "func ~ *.constprop.?", true },
 	{ "func == sock_init_data.", false }, { "func ~ sock_init_dat?", true },
-	{ "func ~ sock_init_da?", false }, { "module == ext4.0", false },
+	{ "func ~ sock_init_da?", false }, { "func == kmemdup", true },
+	{ "func == kmemdup_noprof", true }, { "func == kmemdu", false },
+	{ "func ~ kmemdu?", true }, { "func != kmemdup", false }, { "module == ext4.0", false },
 	{ "module == ext4", true }, { "module != ext4", false },
 	{ "gfp == __GFP_ZERO", true }, { "gfp == GFP_NOFS && gfp == __GFP_ZERO", true },
 	{ "gfp == GFP_ATOMIC", false }, { "gfp != GFP_ATOMIC", true },

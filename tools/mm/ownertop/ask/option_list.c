@@ -52,35 +52,45 @@ const struct option_info option_list[NR_OPTIONS] = {
 	},
 	[OPT_CACHE] = {
 		.name = "cache",
-		.argument = required_argument, .form = "GLOB",
+		.argument = required_argument, .form = "NAMES",
 		.group = GROUP_RECORDS, .values = VALUES_CACHES,
 	},
 	[OPT_COMM] = {
 		.name = "comm",
-		.argument = required_argument, .form = "GLOB",
+		.argument = required_argument, .form = "NAMES",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_MODULE] = {
+		.name = "module",
+		.argument = required_argument, .form = "NAMES",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_FUNC] = {
+		.name = "func",
+		.argument = required_argument, .form = "NAMES",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+		.help_column = 63, .help = "only of these",
+	},
+	[OPT_IGNORE] = {
+		.name = "ignore",
+		.argument = required_argument, .form = "NAMES",
 		.group = GROUP_RECORDS, .values = VALUES_OTHER,
 	},
 	[OPT_PID] = {
 		.name = "pid",
-		.argument = required_argument, .form = "N[,N]",
+		.argument = required_argument, .form = "N,...",
+		.group = GROUP_RECORDS, .values = VALUES_OTHER,
+	},
+	[OPT_TGID] = {
+		.name = "tgid",
+		.argument = required_argument, .form = "N,...",
 		.group = GROUP_RECORDS, .values = VALUES_OTHER,
 	},
 	[OPT_OLDER] = {
 		.name = "older",
 		.argument = required_argument, .form = "AGE",
 		.group = GROUP_RECORDS, .values = VALUES_OTHER,
-		.help_column = 58, .help = "only such records",
-	},
-	[OPT_FOCUS] = {
-		.name = "focus",
-		.argument = required_argument, .form = "GLOB",
-		.group = GROUP_RECORDS, .values = VALUES_OTHER,
-	},
-	[OPT_IGNORE] = {
-		.name = "ignore",
-		.argument = required_argument, .form = "GLOB",
-		.group = GROUP_RECORDS, .values = VALUES_OTHER,
-		.help_column = 34, .help = "only chains with, without such a function",
+		.help_column = 59, .help = "not func; of these",
 	},
 	[OPT_HIDE] = {
 		.name = "hide",

@@ -120,27 +120,33 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		line->top = optarg;
 		break;
 	case OPT_CACHE:
-		sentence_add_word_condition(parts, "--cache", "cache", optarg);
+		sentence_add_values(parts, CONDITION_CACHE, optarg);
 		break;
 	case OPT_COMM:
-		sentence_add_word_condition(parts, "--comm", "comm", optarg);
+		sentence_add_values(parts, CONDITION_COMM, optarg);
+		break;
+	case OPT_MODULE:
+		sentence_add_values(parts, CONDITION_MODULE, optarg);
+		break;
+	case OPT_FUNC:
+		sentence_add_values(parts, CONDITION_FUNC, optarg);
+		break;
+	case OPT_IGNORE:
+		sentence_add_values(parts, CONDITION_IGNORE, optarg);
 		break;
 	case OPT_PID:
-		sentence_add_number_condition(parts, "--pid", "pid ==", optarg);
+		sentence_add_values(parts, CONDITION_PID, optarg);
+		break;
+	case OPT_TGID:
+		sentence_add_values(parts, CONDITION_TGID, optarg);
 		break;
 	case OPT_OLDER:
-		sentence_add_number_condition(parts, "--older", "age >=", optarg);
+		sentence_add_values(parts, CONDITION_OLDER, optarg);
 		break;
 	case OPT_NOW:
 		o->now = sentence_parse_time("--now", optarg);
 		if (!o->now)
 			usage_refuse_value("--now", optarg, "is no time after boot");
-		break;
-	case OPT_FOCUS:
-		sentence_append_function(&parts->focus, optarg);
-		break;
-	case OPT_IGNORE:
-		sentence_append_function(&parts->ignore, optarg);
 		break;
 	case OPT_HIDE:
 		globs_add(&select->chains.hide, optarg, strlen(optarg));

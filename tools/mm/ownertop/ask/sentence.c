@@ -43,21 +43,20 @@ static void append_formatted_text(char **text, const char *format, ...)
 	*text = all;
 }
 
-/*
- * Append @word and @suffix in quotes to @text. Escape quotes in @word, but keep a backslash
- * that already escapes a character.
- */
-static void append_quoted_word(char **text, const char *word, const char *suffix)
+/* Append @word in quotes to @text. Escape quotes in it, but keep a backslash that escapes. */
+static void append_quoted_word(char **text, const char *word, size_t len)
 {
+	const char *end = word + len;
+
 	append_formatted_text(text, "\"");
-	while (*word) {
-		if (*word == '\\' && word[1])
+	while (word < end) {
+		if (*word == '\\' && word + 1 < end)
 			append_formatted_text(text, "%c", *word++);
 		else if (*word == '"' || *word == '\\')
 			append_formatted_text(text, "\\");
 		append_formatted_text(text, "%c", *word++);
 	}
-	append_formatted_text(text, "%s\"", suffix);
+	append_formatted_text(text, "\"");
 }
 
 /* Returns why a sentence that the language allows has no answer here, or NULL. */
@@ -101,65 +100,66 @@ u64 sentence_parse_time(const char *option, const char *text)
 	return s.values[0].low;
 }
 
-/*
- * Append a condition of an option to the other conditions. It is parsed alone before, so that a
- * value like "1 || pid > 0" does not change the meaning of the expression. Frees @condition.
- */
-static void add_condition(struct sentence_parts *parts, const char *option, const char *value,
-			  char *condition)
-{
-	struct owner_lang_error error;
-	struct owner_sentence s;
+/* The comparison that an option stands for. @compare: NULL for words, which can be patterns. */
+static const struct {
+	const char *option, *field, *compare;
+} comparisons[NR_CONDITIONS] = {
+	[CONDITION_CACHE] = { "--cache", "cache", NULL },
+	[CONDITION_COMM] = { "--comm", "comm", NULL },
+	[CONDITION_MODULE] = { "--module", "module", NULL },
+	[CONDITION_FUNC] = { "--func", "func", NULL },
+	[CONDITION_IGNORE] = { "--ignore", "!func", NULL },
+	[CONDITION_PID] = { "--pid", "pid", "==" },
+	[CONDITION_TGID] = { "--tgid", "tgid", "==" },
+	[CONDITION_OLDER] = { "--older", "age", ">=" },
+};
 
-	if (!owner_lang_parse(&s, OWNER_QUERY, condition, strlen(condition), &error))
-		usage_refuse_option(option, error.message);
-	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
-		usage_refuse_value(option, value, "is more than a value");
-	append_formatted_text(&parts->conditions, " && %s", condition + strlen("if "));
-	free(condition);
+void sentence_add_values(struct sentence_parts *parts, enum condition condition,
+			 const char *values)
+{
+	char **all = &parts->values[condition];
+
+	if (*all && condition == CONDITION_OLDER)
+		usage_refuse_value("--older", values, "is a second age");
+	append_formatted_text(all, "%s%s", *all ? "," : "", values);
 }
 
-void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
-				 const char *field, const char *word)
+/* Append the words of a list, in quotes. */
+static void append_quoted_list(char **text, const char *list)
 {
-	char *condition = NULL;
+	size_t len = strcspn(list, ",");
 
-	append_formatted_text(&condition, "if %s ~ ", field);
-	append_quoted_word(&condition, word, "");
-	add_condition(parts, option, word, condition);
-}
-
-void sentence_add_number_condition(struct sentence_parts *parts, const char *option,
-				   const char *comparison, const char *number)
-{
-	char *condition = NULL;
-
-	append_formatted_text(&condition, "if %s %s", comparison, number);
-	add_condition(parts, option, number, condition);
-}
-
-void sentence_append_function(char **list, const char *pattern)
-{
-	/* Suffixes that the compiler and memory allocation profiling append. */
-	static const char * const suffixes[] = { "", ".*", "_noprof", "_noprof.*" };
-	unsigned int i;
-
-	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		append_formatted_text(list, *list ? "," : "");
-		append_quoted_word(list, pattern, suffixes[i]);
+	append_quoted_word(text, list, len);
+	for (; list[len]; len = strcspn(list, ",")) {
+		list += len + 1;
+		append_formatted_text(text, ",");
+		append_quoted_word(text, list, strcspn(list, ","));
 	}
 }
 
-static void add_function_condition(struct sentence_parts *parts, const char *option,
-				   const char *not, char *list)
+/*
+ * Append the condition of an option to the other conditions. It is parsed alone before, so that a
+ * value like "1 || pid > 0" does not change the meaning of the expression.
+ */
+static void append_condition(char **conditions, enum condition number, const char *values)
 {
+	const char *option = comparisons[number].option, *compare = comparisons[number].compare;
+	struct owner_lang_error error;
+	struct owner_sentence s;
 	char *condition = NULL;
 
-	if (!list)
-		return;
-	append_formatted_text(&condition, "if %sfunc ~ %s", not, list);
-	add_condition(parts, option, list, condition);
-	free(list);
+	append_formatted_text(&condition, "if %s %s ", comparisons[number].field,
+			      compare ?: strpbrk(values, "*?[") ? "~" : "==");
+	if (compare)
+		append_formatted_text(&condition, "%s", values);
+	else
+		append_quoted_list(&condition, values);
+	if (!owner_lang_parse(&s, OWNER_QUERY, condition, strlen(condition), &error))
+		usage_refuse_option(option, error.message);
+	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
+		usage_refuse_value(option, values, "is more than a value");
+	append_formatted_text(conditions, " && %s", condition + strlen("if "));
+	free(condition);
 }
 
 static noreturn void exit_with_language_error(const struct owner_lang_error *error,
@@ -257,13 +257,18 @@ static void join_conditions(struct owner_sentence *s, const char *conditions)
 void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s)
 {
 	bool default_groups = false;
+	char *conditions = NULL;
+	unsigned int i;
 
-	add_function_condition(parts, "--focus", "", parts->focus);
-	add_function_condition(parts, "--ignore", "!", parts->ignore);
+	for (i = 0; i < NR_CONDITIONS; i++) {
+		if (parts->values[i])
+			append_condition(&conditions, i, parts->values[i]);
+		free(parts->values[i]);
+	}
 	parse_sentence(s, &default_groups, parts->sentence ? parts->sentence : "");
-	if (parts->conditions)
-		join_conditions(s, parts->conditions);
+	if (conditions)
+		join_conditions(s, conditions);
 	if (default_groups)
 		s->nr_group_by = 0;
-	free(parts->conditions);
+	free(conditions);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One sentence of the kernel's language, built from the sentence on the command line and
- * from the options that add a condition to it (--cache, --comm, --pid, --older, --focus,
- * --ignore). All functions but is_query_sentence() end the program with a message on an error.
+ * from the options that add a condition to it: enum condition. All functions but
+ * is_query_sentence() end the program with a message on an error.
  */
 #ifndef OWNERTOP_SENTENCE_H
 #define OWNERTOP_SENTENCE_H
@@ -10,11 +10,22 @@
 #include "lang/lang.h"
 #include "base/types.h"
 
+/* The options that are a condition. Of the values of one option, one must hold. */
+enum condition {
+	CONDITION_CACHE,
+	CONDITION_COMM,
+	CONDITION_MODULE,
+	CONDITION_FUNC,
+	CONDITION_IGNORE,	/* not func */
+	CONDITION_PID,
+	CONDITION_TGID,
+	CONDITION_OLDER,
+	NR_CONDITIONS
+};
+
 struct sentence_parts {
 	const char *sentence;	/* sentence on the command line; NULL: it has none */
-	char *conditions;	/* conditions of options, each after " && " */
-	char *focus;		/* patterns of --focus */
-	char *ignore;		/* patterns of --ignore */
+	char *values[NR_CONDITIONS];	/* the values of each option, with commas between them */
 };
 
 /* Is @argument a sentence, rather than a view, a file or "-"? */
@@ -29,14 +40,9 @@ void sentence_parse_setting(struct owner_sentence *s, const char *option, const 
 /* Parse one time in the language's form; returns ns. */
 u64 sentence_parse_time(const char *option, const char *text);
 
-/* Add the condition "@field ~ @word" of an option to a sentence. */
-void sentence_add_word_condition(struct sentence_parts *parts, const char *option,
-				 const char *field, const char *word);
-/* Add the condition "@comparison @number" of an option to a sentence, as "pid == 1,2". */
-void sentence_add_number_condition(struct sentence_parts *parts, const char *option,
-				   const char *comparison, const char *number);
-/* Append the function pattern of a --focus or --ignore option to the list @list. */
-void sentence_append_function(char **list, const char *pattern);
+/* Add the values of an option, with commas between them, to those of its condition. */
+void sentence_add_values(struct sentence_parts *parts, enum condition condition,
+			 const char *values);
 /* Parse the sentence together with all conditions into @s, and free the conditions. */
 void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s);
 

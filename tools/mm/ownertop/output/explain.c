@@ -133,7 +133,7 @@ static char *make_command(const struct explanation *e, const char *words, const 
 
 	fprintf(out, "ownertop %s", words);
 	if (func) {
-		fputs(" --focus", out);
+		fputs(" --func", out);
 		quote_print_argument(func, out);
 	}
 	fputs(e->o->selection_arguments, out);

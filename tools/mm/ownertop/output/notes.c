@@ -13,7 +13,7 @@ static void print_undecided(const struct model *m, FILE *out)
 	unsigned int i;
 
 	fprintf(out, "undecided: %llu objects, %s, are not counted; the input does not tell their ",
-		m->undecided.objects, human_format_bytes(buf, m->undecided.bytes));
+		m->undecided.objects, human_format_bytes(buf, m->undecided.held));
 	for (i = 0; i < OWNER_FIELDS; i++) {
 		if (!(m->unknown_fields & 1U << i))
 			continue;
@@ -55,7 +55,7 @@ static void print_left_out(const struct answer *a, struct terminal term, FILE *o
 
 	if (m->filtered.objects)
 		fprintf(out, "filtered out: %llu objects, %s\n",
-			m->filtered.objects, human_format_bytes(buf, m->filtered.bytes));
+			m->filtered.objects, human_format_bytes(buf, m->filtered.held));
 	if (m->undecided.objects)
 		print_undecided(m, out);
 	if (summary->coverage_known)

@@ -61,7 +61,7 @@ ok "runs where it reads" run_ownertop_guest slab_owner=on "ownertop --live=0.2 -
 ok "asks the kernel" run_ownertop_guest slab_owner=on "insmod /extra/owner_leak.ko requests=$requests
 	leak='module == owner_leak && size == 200'
 	ownertop --json 'group=stack.1,nid sort=objects top=1 if '\"\$leak\"; echo ===
-	ownertop --json --focus 'leak_open_sess*' -g nid,stack 'if nid == 0' -n 1; echo ===
+	ownertop --json --func 'leak_open_sess*' -g nid,stack 'if nid == 0' -n 1; echo ===
 	ownertop tree -g nid,comm,stack 'if module == owner_leak' --callees --min 20; echo ===
 	ownertop \"group=handle,kind format=tsv if \$leak\"; echo ===
 	ownertop --json -s objects -g stack,age.1h -n 1 'if size == 200'; echo ===
@@ -87,7 +87,7 @@ done
 ok "explain: the leak is the first owner" file_has "$work/explained" \
 	"^ *[0-9.]*%: 2.0M in $requests objects, .*[0-9]+s old: kmalloc-256, leak_open_session"
 ok "explain: proposes to look at the leak" file_has "$work/explained" \
-	'^ownertop .* --focus leak_open_session'
+	'^ownertop .* --func leak_open_session'
 # Each update is one line with a whole answer.
 show_live_json() { tr -d '\r' <"$work/live_json" | grep -c '^{.*"complete": true.*"stack": \["leak_open_session.*}$'; }
 ok "live, JSON: a line for each update" equals "$(show_live_json)" 3

@@ -40,7 +40,7 @@ view_has_answer()
 # Compare with the live file. The reading of that file has itself allocated and freed memory.
 planted_does_not_differ()
 {
-	ask_vmcore diff --focus 'truth_*' --json -n 0 "$work/live" && python3 -c 'import json, sys
+	ask_vmcore diff --func 'truth_*' --json -n 0 "$work/live" && python3 -c 'import json, sys
 answer = json.load(open(sys.argv[1]))
 print(answer["total"], answer["groups"], file=sys.stderr)
 sys.exit(answer["groups"] != [] or answer["unchanged"] < 20)' "$work/got" 2>"$work/err"
