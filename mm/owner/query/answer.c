@@ -45,11 +45,11 @@ static int add_object_unlocked(struct owner_query *query)
 /*
  * Add objects while there is room for another group, or until @found_all. Also ends after an object
  * for whose group there was no memory under the cursor's locks. Its key and all that it adds to a
- * sum have been copied, so that only its chain needs a reference.
+ * sum have been copied, so that only its chain and its task need a reference.
  */
 static int fill_table(struct owner_query *query, bool *found_all)
 {
-	depot_stack_handle_t stack = 0;
+	depot_stack_handle_t stack = 0, task = 0;
 	int found = 1, error = 0;
 	bool added = true;
 
@@ -62,11 +62,14 @@ static int fill_table(struct owner_query *query, bool *found_all)
 	}
 	if (!added && stack_depot_get(query->object.owner.stack))
 		stack = query->object.owner.stack;
+	if (!added && stack_depot_get(owner_query_object_task(query)))
+		task = owner_query_object_task(query);
 	owner_cursor_end(&query->cursor);
 	owner_query_end_memo(query);
 	if (!added)
 		error = add_object_unlocked(query);
 	stack_depot_put(stack);
+	stack_depot_put(task);
 	*found_all = !found;
 	return error ?: min(found, 0);
 }

@@ -185,6 +185,7 @@ static void free_group(struct owner_query *query, struct owner_query_group *grou
 {
 	uncharge_memory(query, group_size(group->words));
 	stack_depot_put(group->stack);
+	stack_depot_put(group->task);
 	kfree(group);
 }
 
@@ -379,7 +380,7 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query)
  * owner_query_make_group() - make the group of the object that was found last
  * @query: owner_query_find_group() has found none, and there is room for another one
  * @flags: OWNER_LOCKED_GFP until the cursor ends; OWNER_READER_GFP after that, while the caller has
- *	a reference to the object's chain
+ *	references to the object's chain and task
  *
  * Return: the group, NULL without memory.
  */
@@ -401,6 +402,9 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	memcpy(group->key, query->key, words * sizeof(u64));
 	if (stack_depot_get(query->object.owner.stack))
 		group->stack = query->object.owner.stack;
+	/* The words of a user chain in the key mean something as long as the depot has the chain. */
+	if (stack_depot_get(owner_query_object_task(query)))
+		group->task = owner_query_object_task(query);
 	query->groups[query->nr_groups++] = group;
 	add_to_bucket(query, group);
 	return group;

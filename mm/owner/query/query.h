@@ -80,6 +80,7 @@ struct owner_query_group {
 	struct hlist_node node;
 	struct owner_sum sum;
 	depot_stack_handle_t stack;
+	depot_stack_handle_t task;
 	u32 hash;
 	u32 words;
 	u64 key[];

@@ -104,9 +104,10 @@ static bool may_read_build_id(const struct file *file)
 
 /*
  * A task that interns a chain finds the places of its code first, by a file or by its mm's maps,
- * and saves the chain afterwards. A drop begins an epoch, in which no file and no maps of the
- * epochs before are found without a lock. When the tasks that found them have saved their chains,
- * a file is in use if a chain names it, or if it was looked up in this epoch.
+ * and saves the chain afterwards if the epoch is still the one in which it found them. A drop
+ * begins an epoch, in which no file and no maps of the epochs before are found without a lock.
+ * When the tasks that save chains of the epochs before have done so, a file is in use if a chain
+ * names it, or if it was looked up in this epoch.
  */
 DEFINE_STATIC_SRCU(binaries_srcu);
 
@@ -116,9 +117,16 @@ static unsigned long binaries_epoch;
 /* Files in the table above which those are dropped that no chain names. */
 #define DROP_ABOVE	(OWNER_BINARIES_MAX / 4 * 3)
 
+/* Seconds between a file for which there is little room, and a drop: from 1 to 1,024. */
+static unsigned int drop_delay = 1;
+
+/* A drop makes each program resolve its stacks again: wait longer after one that drops few. */
 static void drop_unused_binaries(struct work_struct *work)
 {
-	owner_binaries_drop();
+	if (owner_binaries_drop() >= OWNER_BINARIES_MAX / 16)
+		WRITE_ONCE(drop_delay, 1);
+	else
+		WRITE_ONCE(drop_delay, min(drop_delay * 2, 1024U));
 }
 
 static DECLARE_DELAYED_WORK(drop_work, drop_unused_binaries);
@@ -130,11 +138,15 @@ static DECLARE_DELAYED_WORK(drop_work, drop_unused_binaries);
  */
 unsigned long owner_binaries_epoch(void)
 {
-	return READ_ONCE(binaries_epoch);
+	/* Pairs with owner_binaries_drop(). */
+	return smp_load_acquire(&binaries_epoch);
 }
 
 /**
- * owner_binaries_lock() - let no place be dropped that is found from now on
+ * owner_binaries_lock() - let drops wait for a chain that is saved
+ *
+ * If owner_binaries_epoch() is the epoch in which the places of the chain were found, their files
+ * are not dropped before owner_binaries_unlock().
  *
  * Context: Any but NMI.
  *
@@ -338,7 +350,8 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 
 	lockdep_assert_held(&binaries_mutex);
 	if (nr_used >= DROP_ABOVE)
-		queue_delayed_work(system_unbound_wq, &drop_work, HZ);
+		queue_delayed_work(system_unbound_wq, &drop_work,
+				   READ_ONCE(drop_delay) * HZ);
 	if (nr_used == OWNER_BINARIES_MAX)
 		return -ENOSPC;
 	binary = kmemdup(found, sizeof(*found), GFP_KERNEL | __GFP_NOWARN);
@@ -351,8 +364,9 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 	hash_add(binaries_by_hash, &binary->node, hash_binary(binary));
 	/* Pairs with owner_binary_at(). */
 	smp_store_release(&owner_binaries[index], binary);
+	/* Pairs with owner_count_binaries(). */
 	if (index == owner_nr_binaries)
-		WRITE_ONCE(owner_nr_binaries, index + 1);
+		smp_store_release(&owner_nr_binaries, index + 1);
 	return index;
 }
 
@@ -383,8 +397,7 @@ static noinline int read_binary(struct file *file, const struct file_key *key)
  * owner_binary_intern() - find or add a file that is mapped
  * @file: the file of a mapping
  *
- * Context: may sleep, and may wait for the file system. The mmap lock is not held. Between
- *	owner_binaries_lock() and owner_binaries_unlock(), until a chain names the file.
+ * Context: may sleep, and may wait for the file system. The mmap lock is not held.
  *
  * Return: the index of the file, -ENOENT if a program made its code, -ENOSPC if the table is full,
  * -ENOMEM, -EIO if the file cannot be read now.
@@ -409,7 +422,7 @@ const struct owner_binary *owner_binary_of(u64 frame)
 {
 	unsigned int place = owner_user_place(frame);
 
-	if (!place || place > READ_ONCE(owner_nr_binaries))
+	if (!place || place > owner_count_binaries())
 		return NULL;
 	return owner_binary_at(place - 1);
 }
@@ -467,19 +480,21 @@ static struct owner_binary *take_unused_binary(unsigned int index, const unsigne
 	return binary;
 }
 
-/* Drop the files that are not in use: nobody has found one in an epoch before this one. */
-static void drop_binaries(const unsigned long *named)
+/* Drop the files that are not in use, and return how many. */
+static unsigned int drop_binaries(const unsigned long *named)
 {
 	struct owner_binary *binary;
+	unsigned int i, count = 0;
 	struct hlist_node *next;
 	HLIST_HEAD(dropped);
-	unsigned int i;
 
 	mutex_lock(&binaries_mutex);
 	for (i = 0; i < owner_nr_binaries; i++) {
 		binary = take_unused_binary(i, named);
-		if (binary)
-			hlist_add_head(&binary->node, &dropped);
+		if (!binary)
+			continue;
+		hlist_add_head(&binary->node, &dropped);
+		count++;
 	}
 	mutex_unlock(&binaries_mutex);
 	/* Readers of owner/binaries. */
@@ -488,29 +503,37 @@ static void drop_binaries(const unsigned long *named)
 		kfree(binary->path);
 		kfree(binary);
 	}
+	return count;
 }
 
 /**
  * owner_binaries_drop() - drop the files that no chain of the depot names
  *
  * May sleep.
+ *
+ * Return: how many were dropped.
  */
-void owner_binaries_drop(void)
+unsigned int owner_binaries_drop(void)
 {
 	static DEFINE_MUTEX(drop_mutex);
 	unsigned long *named = bitmap_zalloc(OWNER_BINARIES_MAX, GFP_KERNEL | __GFP_NOWARN);
+	unsigned int dropped;
 
 	if (!named)
-		return;
+		return 0;
 	mutex_lock(&drop_mutex);
 	mutex_lock(&binaries_mutex);
-	WRITE_ONCE(binaries_epoch, binaries_epoch + 1);
 	forget_files();
+	/* Pairs with owner_binaries_epoch(): who sees this epoch finds no file of those before. */
+	smp_store_release(&binaries_epoch, binaries_epoch + 1);
 	mutex_unlock(&binaries_mutex);
-	/* Tasks that have found a place in an epoch before this one. */
+	/* Stacks that are known by maps of the epochs before would keep their chains. */
+	owner_user_cache_clear();
+	/* Tasks that have found places in an epoch before this one, and save a chain of them. */
 	synchronize_srcu(&binaries_srcu);
 	find_named_places(named);
-	drop_binaries(named);
+	dropped = drop_binaries(named);
 	mutex_unlock(&drop_mutex);
 	bitmap_free(named);
+	return dropped;
 }

@@ -32,7 +32,10 @@ struct known_stack {
 /* Sets of CACHE_PLACES */
 static struct known_stack *known_stacks;
 
-/* A raw lock that writers only try to take: an allocation may happen in any context. */
+/*
+ * A raw lock that allocations only try to take: they may happen in any context. Only the task that
+ * clears the table waits for it.
+ */
 static DEFINE_RAW_SPINLOCK(cache_lock);
 
 /**
@@ -167,4 +170,24 @@ void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_i
 	write_place(known, raw, maps_id, chain);
 	raw_spin_unlock(&cache_lock);
 	stack_depot_put(old);
+}
+
+/**
+ * owner_user_cache_clear() - forget all user stacks
+ *
+ * May sleep.
+ */
+void owner_user_cache_clear(void)
+{
+	static const struct owner_user_raw none;
+	depot_stack_handle_t old;
+	unsigned int i;
+
+	for (i = 0; known_stacks && i < CACHE_PLACES << CACHE_SETS_BITS; i++) {
+		raw_spin_lock(&cache_lock);
+		old = write_place(&known_stacks[i], &none, 0, 0);
+		raw_spin_unlock(&cache_lock);
+		stack_depot_put(old);
+		cond_resched();
+	}
 }

@@ -160,6 +160,25 @@ static depot_stack_handle_t save_chain(unsigned long words[OWNER_USER_WORDS],
 				      STACK_DEPOT_FLAG_DATA);
 }
 
+/*
+ * Save a chain whose places were found in an epoch, without a lock that drops wait for: a file
+ * system can take any time to read a file. Return: false if files were dropped since.
+ */
+static bool save_resolved(unsigned long words[OWNER_USER_WORDS], unsigned int count,
+			  unsigned long epoch, depot_stack_handle_t *chain)
+{
+	int lock = owner_binaries_lock();
+	bool valid = owner_binaries_epoch() == epoch;
+
+	if (valid)
+		*chain = save_chain(words, count, GFP_KERNEL);
+	owner_binaries_unlock(lock);
+	return valid;
+}
+
+/* Attempts to resolve a user stack between two drops of files. */
+#define RESOLVE_ATTEMPTS	3
+
 /**
  * owner_user_intern_chain() - intern the user chain of the current task
  * @reason: set to why there is none, or to OWNER_USER_NO_REASON
@@ -171,17 +190,24 @@ static depot_stack_handle_t save_chain(unsigned long words[OWNER_USER_WORDS],
 depot_stack_handle_t owner_user_intern_chain(enum owner_user_reason *reason)
 {
 	unsigned long words[OWNER_USER_WORDS], maps_id;
+	unsigned int count, attempts = 0;
+	unsigned long epoch;
 	struct owner_user_raw raw;
 	depot_stack_handle_t chain;
-	unsigned int count;
-	int lock;
 
 	owner_user_walk(&raw);
-	lock = owner_binaries_lock();
-	count = resolve_addresses(&raw, words, &maps_id);
-	chain = save_chain(words, count, GFP_KERNEL);
-	owner_binaries_unlock(lock);
-	*reason = chain ? OWNER_USER_NO_REASON : OWNER_USER_NO_MEMORY;
+	*reason = OWNER_USER_NO_REASON;
+	do {
+		/* There is at most one drop in a second. */
+		if (attempts++ == RESOLVE_ATTEMPTS) {
+			*reason = OWNER_USER_BINARIES_FULL;
+			return 0;
+		}
+		epoch = owner_binaries_epoch();
+		count = resolve_addresses(&raw, words, &maps_id);
+	} while (!save_resolved(words, count, epoch, &chain));
+	if (!chain)
+		*reason = OWNER_USER_NO_MEMORY;
 	if (chain && chain_is_lasting(&raw, words[count - 1]))
 		owner_user_cache_add(&raw, maps_id, chain);
 	return chain;

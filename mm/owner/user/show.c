@@ -119,7 +119,7 @@ static void *find_next_binary(loff_t *pos)
 {
 	const struct owner_binary *binary;
 
-	for (; *pos < READ_ONCE(owner_nr_binaries); ++*pos) {
+	for (; *pos < owner_count_binaries(); ++*pos) {
 		binary = owner_binary_at(*pos);
 		if (binary)
 			return (void *)binary;

@@ -219,6 +219,7 @@ depot_stack_handle_t owner_user_intern_known(const struct owner_user_raw *raw, g
 int owner_user_cache_init(void);
 depot_stack_handle_t owner_user_cache_find(const struct owner_user_raw *raw,
 					   unsigned long maps_id);
+void owner_user_cache_clear(void);
 void owner_user_cache_add(const struct owner_user_raw *raw, unsigned long maps_id,
 			  depot_stack_handle_t chain);
 
@@ -237,12 +238,19 @@ extern struct owner_binary **owner_binaries;
 extern unsigned int owner_nr_binaries;
 
 int owner_binaries_init(void);
-void owner_binaries_drop(void);
+unsigned int owner_binaries_drop(void);
 unsigned long owner_binaries_epoch(void);
 int owner_binaries_lock(void);
 void owner_binaries_unlock(int lock);
 int owner_binary_intern(struct file *file);
 const struct owner_binary *owner_binary_of(u64 frame);
+
+/* Return the number of places of the table that were ever used. */
+static inline unsigned int owner_count_binaries(void)
+{
+	/* Pairs with add_binary(). */
+	return smp_load_acquire(&owner_nr_binaries);
+}
 
 /* Return the file at a place of the table, NULL if there is none. */
 static inline const struct owner_binary *owner_binary_at(unsigned int index)
