@@ -145,9 +145,10 @@ struct output_options make_output_options(const struct options *o)
 		.inputs = o->inputs,
 		.nr_inputs = o->nr_inputs,
 		.term = terminal_describe(stdout, o->colour),
-		.unfold = o->unfold || o->interval_ms,
+		.unfold = o->unfold,
 		.callers = o->callers,
-		.selection_arguments = o->view->explains ? make_selection_arguments(o) : NULL,
+		.selection_arguments = o->view->explains || o->view->summary ?
+				       make_selection_arguments(o) : NULL,
 		.repeats = o->interval_ms,
 		.summary = o->view->summary && !o->check_groups && !o->interval_ms &&
 			   nothing_is_selected(o),
@@ -163,7 +164,8 @@ struct output_options make_output_options(const struct options *o)
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_view_of_answer(a, o);
-	if (n && nothing_is_selected(o) &&
+	/* With --sum, the dumps are of different machines. */
+	if (n && nothing_is_selected(o) && !o->input.sum &&
 	    !meminfo_read_of_dump(o->live ? NULL : paths[n - 1], &a->meminfo))
 		a->meminfo = (struct meminfo){ 0 };
 	if (o->live && !o->old && !o->view->series && !o->view->explains && query_groups(a, o))

@@ -12,6 +12,7 @@ static u32 find_bin(u64 value)
 static void add_to_bin(struct histogram_bin *bin, const struct sum *sum)
 {
 	bin->objects += sum->objects;
+	bin->bytes += sum->bytes;
 	bin->held += sum->held;
 }
 
@@ -41,6 +42,7 @@ static void add_bins(struct histogram_bin *to, const struct histogram_bin *from)
 
 	for (i = 0; i < HISTOGRAM_BINS; i++) {
 		to[i].objects += from[i].objects;
+		to[i].bytes += from[i].bytes;
 		to[i].held += from[i].held;
 	}
 }

@@ -11,6 +11,7 @@
 
 struct histogram_bin {
 	u64 objects;
+	u64 bytes;
 	u64 held;
 };
 

@@ -21,7 +21,7 @@ bool measure_is_sort_key(enum owner_sort sort);
 /* Returns the first measure among the @n sort keys in @order; MEASURE_HELD if there is none. */
 enum measure measure_find_in_sort_keys(const unsigned char *order, u32 n);
 /*
- * Returns the measure that views show beside @measure: objects beside bytes or held, bytes
+ * Returns the measure that views show beside @measure: objects beside bytes or held, held
  * beside objects.
  */
 enum measure measure_get_second_shown(enum measure measure);

@@ -442,6 +442,7 @@ static struct json_object *json_from_histogram(const struct histogram_bin *bins)
 		bin = json_new_object();
 		json_add_member(bin, "from", json_new_count(histogram_get_least(i)));
 		json_add_member(bin, "objects", json_new_count(bins[i].objects));
+		json_add_member(bin, "bytes", json_new_count(bins[i].bytes));
 		json_add_member(bin, "held", json_new_count(bins[i].held));
 		json_add_item(list, bin);
 	}

@@ -14,9 +14,14 @@
 /* Functions that are printed of a call chain. */
 #define FUNCTIONS 2
 
-/* Returns what the objects in slabs hold: pages have no cache, and per-CPU areas that name. */
-static u64 sum_held_in_slabs(const struct model *m)
+/*
+ * Returns what the objects in slabs hold, in the last dump: pages have no cache, and per-CPU areas
+ * that name.
+ */
+static u64 sum_held_in_slabs(const struct answer *a)
 {
+	const struct dump *last = a->dumps.n ? &a->dumps.v[a->dumps.n - 1] : NULL;
+	const struct model *m = &a->model;
 	u64 held = 0;
 	u32 i;
 
@@ -25,7 +30,7 @@ static u64 sum_held_in_slabs(const struct model *m)
 		struct text_slice cache = model_get_name(m, &g, OWNER_FIELD_CACHE);
 
 		if (cache.len && !(cache.len == 6 && TEXT_STARTS(cache, "percpu")))
-			held += g.sum.held;
+			held += last ? dumps_find_group_sum(last, i).held : g.sum.held;
 	}
 	return held;
 }
@@ -33,7 +38,7 @@ static u64 sum_held_in_slabs(const struct model *m)
 void summary_print_slab(const struct answer *a, FILE *out)
 {
 	char slab[HUMAN_LEN], total[HUMAN_LEN], held[HUMAN_LEN], percent[HUMAN_LEN];
-	u64 explained = sum_held_in_slabs(&a->model);
+	u64 explained = sum_held_in_slabs(a);
 
 	if (!a->meminfo.slab || !explained)
 		return;
@@ -81,7 +86,7 @@ static void print_group(const struct answer *a, const char *label, u32 id, FILE 
 static void print_groups(const struct answer *a, FILE *out)
 {
 	const struct model *m = &a->model;
-	u32 most = 0, oldest = 0, i;
+	u32 most = 0, oldest = U32_MAX, i;
 
 	for (i = 0; i < m->groups.n; i++) {
 		u64 held = sum_load(&m->groups, i).held;
@@ -91,12 +96,11 @@ static void print_groups(const struct answer *a, FILE *out)
 		if (held * 100 < m->total.held * LEAST_PERCENT ||
 		    model_get_oldest(m, i) == TS_UNKNOWN)
 			continue;
-		if (model_get_oldest(m, oldest) == TS_UNKNOWN ||
-		    model_get_oldest(m, i) < model_get_oldest(m, oldest))
+		if (oldest == U32_MAX || model_get_oldest(m, i) < model_get_oldest(m, oldest))
 			oldest = i;
 	}
 	print_group(a, "Most:  ", most, out);
-	if (oldest != most && model_get_oldest(m, oldest) != TS_UNKNOWN)
+	if (oldest != most && oldest != U32_MAX)
 		print_group(a, "Oldest:", oldest, out);
 }
 
@@ -104,7 +108,6 @@ void summary_print(const struct answer *a, const struct output_options *o, FILE 
 {
 	struct folded_text folded;
 	FILE *text;
-	int i;
 
 	if (!a->model.groups.n)
 		return;
@@ -112,9 +115,11 @@ void summary_print(const struct answer *a, const struct output_options *o, FILE 
 	summary_print_slab(a, text);
 	print_groups(a, text);
 	fold_end(&folded, o->term, out);
-	/* Commands are not folded, so that they can be copied. */
-	fputs("Next:   ownertop explain", out);
-	for (i = 0; i < o->nr_inputs; i++)
-		quote_print_argument(strcmp(o->inputs[i], "-") ? o->inputs[i] : "FILE", out);
+	/* explain compares two dumps. A command is not folded, so that it can be copied. */
+	if (o->nr_inputs > 1)
+		return;
+	fprintf(out, "Next:   ownertop explain%s", o->selection_arguments);
+	if (o->nr_inputs)
+		quote_print_argument(strcmp(o->inputs[0], "-") ? o->inputs[0] : "FILE", out);
 	fputs(o->nr_inputs ? "\n" : "    (or, what grows: ownertop --live)\n", out);
 }

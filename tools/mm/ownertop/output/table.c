@@ -158,7 +158,7 @@ static unsigned int choose_omitted_columns(const struct answer *a, const struct 
 
 	if (rows_are_lines(&a->model, o))
 		omit |= COLUMN_RANK;
-	if (total->held == total->bytes)
+	if (share != COLUMN_SHARE_OF_WASTE && total->held == total->bytes)
 		omit |= COLUMN_WASTE;
 	if (!report_has_ages(r, o->ages_if_all))
 		omit |= COLUMN_AGES;

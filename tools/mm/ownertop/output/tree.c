@@ -130,7 +130,7 @@ static void print_figures(struct tree_printer *l, const struct tree_node *node, 
 	if (!differs)
 		fprintf(l->out, "%8s  ", "");
 	else if (measure == MEASURE_OBJECTS)
-		fprintf(l->out, "%8s  ", human_format_bytes(v, node->cum.bytes));
+		fprintf(l->out, "%8s  ", human_format_bytes(v, node->cum.held));
 	else
 		fprintf(l->out, "%8llu  ", node->cum.objects);
 	if (l->errors)
@@ -220,7 +220,7 @@ static void print_dropped(const struct pruned_tree *p, const struct answer *a, d
 	if (!p->dropped)
 		return;
 	fprintf(out, "dropped %u nodes, %s (%s), %llu objects: each under %g%%", p->dropped,
-		human_format_bytes(buf, p->dropped_flat.bytes),
+		human_format_bytes(buf, p->dropped_flat.held),
 		human_format_percent(percent, v, total), p->dropped_flat.objects, least_percent);
 	if (a->view.top)
 		fprintf(out, ", or not of the %u largest", a->view.top);

@@ -300,6 +300,10 @@ def test_summary(machine: Machine) -> None:
     shown = subprocess.run(["script", "-qec", command, "/dev/null"], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=True).stdout
     assert shown.replace("\r", "").startswith(line + "Most:   2.1K, 52.3%, in 2 objects"), shown
+    machine.record()
+    assert line in machine.show("explain", machine.store)[0], "the last of two"
+    dumps = [os.path.join(machine.store, name, "slab_owner.zst") for name in machine.snapshots()]
+    assert "Slabs" not in machine.show("explain", "--sum", *dumps)[0], "of two machines"
     machine.write_file("proc/meminfo", "MemTotal:  64 kB")
     machine.record()
     assert "Slabs" not in machine.show("explain", machine.store)[0]
