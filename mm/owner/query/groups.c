@@ -402,7 +402,7 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	memcpy(group->key, query->key, words * sizeof(u64));
 	if (stack_depot_get(query->object.owner.stack))
 		group->stack = query->object.owner.stack;
-	/* The words of a user chain in the key mean something as long as the depot has the chain. */
+	/* The words of a user chain in the key are valid as long as the depot has the chain. */
 	if (stack_depot_get(owner_query_object_task(query)))
 		group->task = owner_query_object_task(query);
 	query->groups[query->nr_groups++] = group;

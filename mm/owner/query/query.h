@@ -70,6 +70,8 @@ struct owner_query_chain {
  * @sum: of the objects
  * @stack: chain of one of the objects, with a reference, so that a handle in the key
  *	stays that chain's
+ * @task: task or context of one of the objects, with a reference, so that the words of a user
+ *	chain in the key stay valid
  * @hash: of the key
  * @words: length of the key
  * @key: the values of the fields, one after the other. A number is one word. A name is

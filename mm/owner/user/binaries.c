@@ -364,9 +364,10 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 	hash_add(binaries_by_hash, &binary->node, hash_binary(binary));
 	/* Pairs with owner_binary_at(). */
 	smp_store_release(&owner_binaries[index], binary);
-	/* Pairs with owner_count_binaries(). */
-	if (index == owner_nr_binaries)
+	if (index == owner_nr_binaries) {
+		/* Pairs with owner_count_binaries(). */
 		smp_store_release(&owner_nr_binaries, index + 1);
+	}
 	return index;
 }
 
@@ -524,7 +525,7 @@ unsigned int owner_binaries_drop(void)
 	mutex_lock(&drop_mutex);
 	mutex_lock(&binaries_mutex);
 	forget_files();
-	/* Pairs with owner_binaries_epoch(): who sees this epoch finds no file of those before. */
+	/* Pairs with owner_binaries_epoch(): the files are forgotten before. */
 	smp_store_release(&binaries_epoch, binaries_epoch + 1);
 	mutex_unlock(&binaries_mutex);
 	/* Stacks that are known by maps of the epochs before would keep their chains. */
