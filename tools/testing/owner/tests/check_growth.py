@@ -51,8 +51,9 @@ class DumpComparison:
                         if any(sum_ != sums[0] for sum_ in sums)}
 
     def run_ownertop_view(self, view: str, *options: str) -> str:
-        """Run a view, grouped by cache and stack."""
-        return subprocess.run([self.ownertop, view, "-g", "cache,stack", *options,
+        """Run a view, grouped by cache and stack. The truth has the bytes that were requested."""
+        sort = [] if "-s" in options else ["-s", "bytes"]
+        return subprocess.run([self.ownertop, view, "-g", "cache,stack", *sort, *options,
                                *self.dumps], check=True, capture_output=True, text=True).stdout
 
     def print_differing_sums(self, view: str, wanted: dict, found: dict) -> int:
@@ -72,8 +73,8 @@ class SingleDump(DumpComparison):
     """The text view of one dump: bytes and objects."""
 
     def read_table(self) -> Dict[Tuple[str, str], Tuple[str, ...]]:
-        # Columns for held bytes and the oldest age are shown only if the dump has them.
-        row = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+)(?: +\d\S*)?(?:  (\S*))?"
+        # Columns for wasted bytes and the oldest age are shown only if the dump has them.
+        row = r" +\d+ +\S+ +(?:\S+ +)?(\S+) +[\d.]+% +(\d+)(?: +\d\S*)?(?:  (\S*))?"
         return parse_text_rows(self.run_ownertop_view("table", *WHOLE), row)
 
     def count_differences(self) -> int:

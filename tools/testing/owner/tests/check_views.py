@@ -26,9 +26,11 @@ NOTHING = "# slab_owner 1\n"
 # A row of a text view: cache, chain, objects, rounded bytes.
 Row = Tuple[str, List[str], int, str]
 
+# The truth has the bytes that were requested: the text views are sorted by them.
+BY_BYTES = ("-s", "bytes")
 # The row above each chain of a text view has bytes, objects and cache. Compared with the
 # empty dump of an hour ago, all objects are growth.
-TABLE_ROW = r" +\d+ +(\S+) +[\d.]+% +(?:\S+ +)?(\d+) +\w+  (\S*)"
+TABLE_ROW = r" +\d+ +\S+ +(?:\S+ +)?(\S+) +[\d.]+% +(\d+) +\w+  (\S*)"
 DIFF_ROW = r" +\d+ +\+(\S+) +- +\1 +\+(\d+)  (\S*)"
 TREND_ROW = r" +\d+ +\+(\S+) +\1 +\+([\d.]+) +1/1 +-  (\S*)"
 
@@ -82,7 +84,7 @@ class OwnertopViews:
                               check=True, capture_output=True, text=True).stdout
 
     def read_json_groups(self, *arguments: str, old: str = "") -> List[dict]:
-        fields = ("--json", "-d", "0", "-g", "cache,stack")
+        fields = ("--json", "-d", "0", "-g", "cache,stack", *BY_BYTES)
         return json.loads(self.run_ownertop(*arguments, *fields, old=old))["groups"]
 
     def sum_table(self) -> Totals:
@@ -179,14 +181,14 @@ class TextViews(OwnertopViews):
     """Text views; yields differences from the machine-readable views."""
 
     def check_table(self) -> Iterator[Row]:
-        text = self.run_ownertop("table", "-n", "0", "-d", "0", "-g", "cache,stack")
+        text = self.run_ownertop("table", "-n", "0", "-d", "0", "-g", "cache,stack", *BY_BYTES)
         yield from self.find_differing_rows(self.read_json_groups("table"),
                                             parse_rows_with_chains(text, TABLE_ROW))
 
     def check_live(self) -> Iterator[Row]:
         """The first tables of the live view, without a terminal."""
         with subprocess.Popen([self.ownertop, "--live=0.1", "--no-skip", "-n", "0", "-d", "0",
-                               "-g", "cache,stack", self.records], stdout=subprocess.PIPE,
+                               "-g", "cache,stack", *BY_BYTES, self.records], stdout=subprocess.PIPE,
                               text=True) as live:
             text = []
             while len(text) < 3:
@@ -197,14 +199,14 @@ class TextViews(OwnertopViews):
                                                 parse_rows_with_chains(table, TABLE_ROW))
 
     def check_diff(self) -> Iterator[Row]:
-        text = self.run_ownertop("diff", "-n", "0", "-d", "0", "-g", "cache,stack",
+        text = self.run_ownertop("diff", "-n", "0", "-d", "0", "-g", "cache,stack", *BY_BYTES,
                                  old=self.nothing)
         groups = [{**g, **g["new"]} for g in self.read_json_groups("diff", old=self.nothing)]
         yield from self.find_differing_rows(groups, parse_rows_with_chains(text, DIFF_ROW))
 
     def check_trend(self) -> Iterator[Row]:
         text = self.run_ownertop("trend", "-n", "0", "-d", "0", "-g", "cache,stack",
-                                 "--time", "0h,1h", old=self.nothing)
+                                 *BY_BYTES, "--time", "0h,1h", old=self.nothing)
         groups = [{**g, **g["dumps"][1]} for g in
                   self.read_json_groups("trend", "--time", "0h,1h", old=self.nothing)]
         yield from self.find_differing_rows(groups, parse_rows_with_chains(text, TREND_ROW))
@@ -220,7 +222,7 @@ class TextViews(OwnertopViews):
             cum = node["cum"]
             shown = line[:8].strip(), line[37:46].strip()
             same = cum == before.get(node.get("parent"), {}).get("cum")
-            size = format_size(cum["bytes"])
+            size = format_size(cum["held"])
             if line[47:].lstrip(" -") != node["name"] or \
                shown not in ([(str(cum["objects"]), size)] + [("", "")] * same):
                 yield line, [], cum["objects"], size
