@@ -202,7 +202,7 @@ static void test_free_allocates_nothing(struct kunit *test)
 	get_task_comm(comm, current);
 	set_task_comm(current, "owner_kunit_fre");
 	/* Other tasks can let a worker allocate meanwhile: try again. */
-	for (try = 0; try < 20 && (refused || !saved); try++) {
+	for (try = 0; try < 100 && (refused || !saved); try++) {
 		nr = fill_depot(handles);
 		KUNIT_EXPECT_LT(test, nr, FILLERS);
 		refused = owner_task_save(0);

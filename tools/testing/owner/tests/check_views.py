@@ -188,8 +188,8 @@ class TextViews(OwnertopViews):
     def check_live(self) -> Iterator[Row]:
         """The first tables of the live view, without a terminal."""
         with subprocess.Popen([self.ownertop, "--live=0.1", "--no-skip", "-n", "0", "-d", "0",
-                               "-g", "cache,stack", *BY_BYTES, self.records], stdout=subprocess.PIPE,
-                              text=True) as live:
+                               "-g", "cache,stack", *BY_BYTES, self.records],
+                              stdout=subprocess.PIPE, text=True) as live:
             text = []
             while len(text) < 3:
                 text.append("".join(iter(live.stdout.readline, "\n")))
