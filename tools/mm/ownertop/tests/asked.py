@@ -49,9 +49,10 @@ def read_command_output(command, environment):
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         if "--live=60" not in command:
             return process.stdout.read()
-        text = b""
-        while b"\ntotal" not in text:
-            text += os.read(process.stdout.fileno(), 65536)
+        text, more = b"", b"\n"
+        while more and not re.search(rb"^total| total$", text, re.M):
+            more = os.read(process.stdout.fileno(), 65536)
+            text += more
         process.terminate()
     return text
 
