@@ -20,7 +20,9 @@ static inline bool text_starts_with(struct text_slice t, const char *head, size_
 /* Compare two texts byte by byte. A text sorts before a longer text that begins with it. */
 static inline int text_slice_compare(struct text_slice a, struct text_slice b)
 {
-	int order = memcmp(a.s, b.s, a.len < b.len ? a.len : b.len);
+	size_t len = a.len < b.len ? a.len : b.len;
+	/* An empty slice can have no pointer. */
+	int order = len ? memcmp(a.s, b.s, len) : 0;
 
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }

@@ -82,7 +82,8 @@ void notes_print_all(const struct answer *a, struct terminal term, FILE *out)
 	char buf[HUMAN_LEN];
 
 	if (sum_is_estimate(total))
-		fprintf(out, "estimated from %llu samples; errors: +-%llu objects, +-%s requested\n",
+		fprintf(out,
+			"estimated from %llu samples; errors: +-%llu objects, +-%s requested\n",
 			total->records, sum_objects_error(total),
 			human_format_bytes(buf, sum_bytes_error(total)));
 	print_left_out(a, term, out);
