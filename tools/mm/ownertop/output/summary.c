@@ -38,9 +38,12 @@ static u64 sum_held_in_slabs(const struct answer *a)
 void summary_print_slab(const struct answer *a, FILE *out)
 {
 	char slab[HUMAN_LEN], total[HUMAN_LEN], held[HUMAN_LEN], percent[HUMAN_LEN];
-	u64 explained = sum_held_in_slabs(a);
+	u64 explained;
 
-	if (!a->meminfo.slab || !explained)
+	if (!a->meminfo.slab || !field_is_listed(&a->model.select->group, OWNER_FIELD_CACHE))
+		return;
+	explained = sum_held_in_slabs(a);
+	if (!explained)
 		return;
 	fprintf(out, "Slabs take %s of %s of memory, %s.",
 		human_format_bytes(slab, a->meminfo.slab),

@@ -179,7 +179,7 @@ label=ownertop
 seen="$work/err $work/got"
 name_frames()
 {
-	"$OWNERTOP" -g user --top 0 --binary "$programs/frames" --binary "$programs/no_frames" \
+	"$OWNERTOP" -v -g user --top 0 --binary "$programs/frames" --binary "$programs/no_frames" \
 		'if cache == owner_program' "$work/records" >"$work/got" 2>"$work/err"
 }
 ok "it reads the records" name_frames
