@@ -130,11 +130,10 @@ static void append_quoted_list(char **text, const char *list)
 	size_t len = strcspn(list, ",");
 
 	append_quoted_word(text, list, len);
-	for (; list[len]; len = strcspn(list, ",")) {
-		list += len + 1;
-		append_formatted_text(text, ",");
-		append_quoted_word(text, list, strcspn(list, ","));
-	}
+	if (!list[len])
+		return;
+	append_formatted_text(text, ",");
+	append_quoted_list(text, list + len + 1);
 }
 
 /*

@@ -13,7 +13,7 @@
 /* The sizes that are read are in the first lines. */
 #define TEXT_LEN 4096
 
-/* Read the begin of a file, unpacked. Returns false if it cannot be read. */
+/* Read the first bytes of a file, unpacked. Returns false if it cannot be read. */
 static bool read_text(const char *path, char text[TEXT_LEN])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,11 @@ static u64 find_bytes(const char *text, const char *name)
 	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-bool meminfo_read(const char *path, struct meminfo *m)
+/*
+ * Read the copy of /proc/meminfo at @path, which may be compressed. Returns false if it cannot be
+ * read, or lacks one of the sizes.
+ */
+static bool read_meminfo(const char *path, struct meminfo *m)
 {
 	char text[TEXT_LEN];
 
@@ -67,13 +71,13 @@ bool meminfo_read_of_dump(const char *dump, struct meminfo *m)
 	bool found;
 
 	if (!dump)
-		return meminfo_read("/proc/meminfo", m);
+		return read_meminfo("/proc/meminfo", m);
 	name = strrchr(dump, '/');
 	if (!name || strcmp(name, "/slab_owner.zst"))
 		return false;
 	if (asprintf(&path, "%.*s/meminfo.zst", (int)(name - dump), dump) < 0)
 		exit_out_of_memory();
-	found = meminfo_read(path, m);
+	found = read_meminfo(path, m);
 	free(path);
 	return found;
 }

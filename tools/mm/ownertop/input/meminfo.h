@@ -13,12 +13,6 @@ struct meminfo {
 };
 
 /*
- * Read the copy of /proc/meminfo at @path, which may be compressed. Returns false if it cannot be
- * read, or lacks one of the sizes.
- */
-bool meminfo_read(const char *path, struct meminfo *m);
-
-/*
  * Read the meminfo of the machine of a dump: that of its snapshot, if @dump is in one, or of this
  * machine if @dump is NULL. Returns false if it is unknown.
  */
