@@ -3,6 +3,7 @@
  * Statistics of evictable records, printed in the stack depot's debugfs file.
  */
 
+#include <linux/export.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
@@ -49,6 +50,16 @@ static void depot_read_stats(struct evictable_depot *depot, struct depot_stats *
 		stats->nr_free += stats->class[c].nr_free;
 	}
 }
+
+unsigned long stack_depot_count_evictable(void)
+{
+	unsigned long sum = 0;
+
+	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++)
+		sum += data_race(stack_depot_evictable.class[c].in_use);
+	return sum;
+}
+EXPORT_SYMBOL_GPL(stack_depot_count_evictable);
 
 /* Print the lines that the file had before there were size classes. */
 void stack_depot_show_evictable(struct seq_file *seq)

@@ -50,19 +50,20 @@ void owner_rank_chain(struct owner_ranking *ranking, const struct owner_ranked_c
 	ranking->row[i] = *chain;
 }
 
-#define ROOM_AT_FIRST	256
+/* Room for chains that are stored while chains are listed. */
+#define ROOM_FOR_MORE	256
 
-/* List all chains that have counters, each with a reference. */
+/* List all chains that have counters, each with a reference, and read the counters. */
 static int list_chains(struct owner_chain_totals *totals)
 {
-	struct owner_chain_total *more;
+	struct owner_chain_total *more, *total;
 	depot_stack_handle_t stack;
 	unsigned int room = 0;
 	u64 pos = 0;
 
 	while ((stack = stack_depot_next_counted(&pos)) != 0) {
 		if (totals->count == room) {
-			room = max(2 * room, ROOM_AT_FIRST);
+			room = max(2UL * room, stack_depot_count_evictable() + ROOM_FOR_MORE);
 			more = kvrealloc(totals->total, array_size(room, sizeof(*more)),
 					 OWNER_READER_GFP);
 			if (!more || fatal_signal_pending(current)) {
@@ -72,7 +73,9 @@ static int list_chains(struct owner_chain_totals *totals)
 			}
 			totals->total = more;
 		}
-		totals->total[totals->count++] = (struct owner_chain_total){ .stack = stack };
+		total = &totals->total[totals->count++];
+		*total = (struct owner_chain_total){ .stack = stack };
+		stack_depot_counters(stack, total->first);
 	}
 	return 0;
 }
@@ -123,22 +126,6 @@ static struct owner_chain_total *find_total(const struct chain_index *index,
 	u32 number = *find_place(index, stack);
 
 	return number ? &index->totals->total[number - 1] : NULL;
-}
-
-static void add_depot(struct owner_chain_totals *totals, bool again)
-{
-	long counters[STACK_DEPOT_COUNTERS];
-	unsigned int i, j;
-
-	for (i = 0; i < totals->count; i++) {
-		struct owner_chain_total *total = &totals->total[i];
-		long *sum = again ? total->second : total->first;
-
-		stack_depot_counters(total->stack, counters);
-		for (j = 0; j < STACK_DEPOT_COUNTERS; j++)
-			sum[j] += counters[j];
-		cond_resched();
-	}
 }
 
 static void add_cpus(const struct chain_index *index, bool again)
@@ -215,28 +202,25 @@ static struct owner_estimate estimate_pages(const long *counters)
 	};
 }
 
-/* Replace the counters of each chain by an estimate of what they mean. */
+/* Read the depot again, and replace the counters of each chain by an estimate of what they mean. */
 static void make_estimates(struct owner_chain_totals *totals, bool pages)
 {
 	struct owner_chain_total *total = totals->total;
+	long counters[STACK_DEPOT_COUNTERS];
+	bool differ;
+	unsigned int i;
 
 	for (; total < totals->total + totals->count; total++) {
-		if (total->moving || memcmp(total->first, total->second, sizeof(total->first)))
+		stack_depot_counters(total->stack, counters);
+		differ = total->moving;
+		for (i = 0; i < STACK_DEPOT_COUNTERS; i++)
+			differ |= total->first[i] != total->second[i] + counters[i];
+		if (differ)
 			read_counters(total);
 		total->estimate = pages ? estimate_pages(total->first) :
 					  estimate_objects(total->first);
 		cond_resched();
 	}
-}
-
-static void count_chains(struct owner_chain_totals *totals, const struct chain_index *index,
-			 bool pages)
-{
-	add_depot(totals, false);
-	add_cpus(index, false);
-	add_cpus(index, true);
-	add_depot(totals, true);
-	make_estimates(totals, pages);
 }
 
 static int add_objects(const struct chain_index *index, const struct owner_source_ops *ops)
@@ -299,10 +283,10 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 	for (i = 0; i < totals->count; i++) {
 		const struct owner_estimate *estimate = &totals->total[i].estimate;
 
-		if (totals->since ? !is_zero(estimate) : estimate->records)
-			totals->total[used++] = totals->total[i];
-		else
+		if (totals->since ? is_zero(estimate) : !estimate->records)
 			stack_depot_put(totals->total[i].stack);
+		else if (used++ < i)
+			totals->total[used - 1] = totals->total[i];
 		cond_resched();
 	}
 	totals->count = used;
@@ -328,7 +312,9 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_kind kind
 	error = list_chains(totals) ?: make_index(&index, totals);
 	if (error)
 		return error;
-	count_chains(totals, &index, kind == OWNER_KIND_PAGE);
+	add_cpus(&index, false);
+	add_cpus(&index, true);
+	make_estimates(totals, kind == OWNER_KIND_PAGE);
 	if (IS_ENABLED(CONFIG_SLAB_OWNER) && uncounted)
 		error = add_objects(&index, uncounted);
 	if (!error && totals->since)

@@ -174,6 +174,15 @@ depot_stack_handle_t stack_depot_save_linked(unsigned long *words, unsigned int 
 void stack_depot_set_link(depot_stack_handle_t handle, unsigned long word);
 
 /**
+ * stack_depot_count_evictable - Estimate how many evictable records there are
+ *
+ * Context: Any context.
+ *
+ * Return: the number of records, of which some may come and go meanwhile
+ */
+unsigned long stack_depot_count_evictable(void);
+
+/**
  * stack_depot_peek - Find the next record of a kind, without a reference
  *
  * @pos:	Position to continue from, initially 0; moved behind the result
