@@ -7,6 +7,8 @@
  * owner_ask fault SENTENCE	let the first read() fail, then print the answer
  * owner_ask open FILE		open the file, which collects its text then, while a timer
  *				interrupts that
+ * owner_ask read FILE		read the file, which looks for one record after the other, while a
+ *				timer interrupts that
  */
 
 #include <errno.h>
@@ -71,7 +73,7 @@ static void ask_once(const char *sentence)
 	read_answer(write_sentence(sentence));
 }
 
-static void open_once(const char *file)
+static int open_file(const char *file)
 {
 	int fd = open(file, O_RDONLY);
 
@@ -79,7 +81,17 @@ static void open_once(const char *file)
 		perror(file);
 		_exit(1);
 	}
-	close(fd);
+	return fd;
+}
+
+static void open_once(const char *file)
+{
+	close(open_file(file));
+}
+
+static void read_once(const char *file)
+{
+	read_answer(open_file(file));
 }
 
 /* The least time of several answers, in microseconds. */
@@ -130,6 +142,19 @@ static void open_with_timer(const char *file)
 	puts(signals ? "opened after a signal" : "no signal");
 }
 
+/* The records must be those that a read without a timer finds. A read() can find them all. */
+static void read_with_timer(const char *file)
+{
+	long interval = measure_answer(read_once, file) / 4;
+	size_t expected = read_answer(open_file(file));
+	int fd = open_file(file);
+	size_t got;
+
+	start_timer(interval);
+	got = read_answer(fd);
+	printf("%zu of %zu bytes after %s\n", got, expected, signals ? "a signal" : "no signal");
+}
+
 static void ask_with_fault(const char *sentence)
 {
 	void *nowhere = mmap(NULL, sizeof(answer), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -150,8 +175,10 @@ int main(int argc, char **argv)
 		ask_with_fault(argv[2]);
 	} else if (argc == 3 && !strcmp(argv[1], "open")) {
 		open_with_timer(argv[2]);
+	} else if (argc == 3 && !strcmp(argv[1], "read")) {
+		read_with_timer(argv[2]);
 	} else {
-		fprintf(stderr, "usage: owner_ask timer|fault SENTENCE, owner_ask open FILE\n");
+		fprintf(stderr, "usage: owner_ask timer|fault SENTENCE, owner_ask open|read FILE\n");
 		return 2;
 	}
 	return 0;

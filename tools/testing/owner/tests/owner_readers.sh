@@ -54,6 +54,17 @@ ok "two tasks that read one open file get the answer once" \
 ok "a task reads what another one asks at the same open file" \
 	file_has "$work/disturbed" "^total: groups "
 
+# The only records are far behind others that no file shows.
+ok "files of records are read under signals" run_reader_guest \
+	"slab_owner=on page_owner=on kfence.sample_interval=0" \
+	"echo 'track=off' >$debug/owner/control
+	insmod /extra/owner_bench_memory.ko objects=$objects
+	echo 'track=on if comm == insmod' >$debug/owner/control; insmod /extra/owner_truth.ko
+	echo track=off >$debug/owner/control
+	for file in slab_owner page_owner; do /extra/owner_ask read $debug/\$file; done" --mem 512M
+ok "... and each record is found once" equals \
+	"$(awk '/ bytes after a signal$/ && $1 == $3 && $1 > 1000' "$work/out" | wc -l)" 2
+
 # --- Memory -------------------------------------------------------------------------
 
 ok "asks for more groups than there is memory for" run_reader_guest \
