@@ -69,17 +69,8 @@ static bool read_switch(struct parser *p, const char *what, bool *on)
 
 static bool read_mode(struct parser *p)
 {
-	int found;
+	int found = owner_lang_pick_name(p, "mode", owner_mode_names, OWNER_MODES);
 
-	if (owner_lang_token_is(p, "records"))
-		return owner_lang_fail(p, &p->token,
-				       "without group= objects are shown one by one: leave 'mode' out");
-	if (owner_lang_token_is(p, "stacks"))
-		return owner_lang_fail(p, &p->token, "to group by call chain, say group=stack");
-	if (owner_lang_token_is(p, "handles"))
-		return owner_lang_fail(p, &p->token,
-				       "to group by call chain, say group=stack mode=handle");
-	found = owner_lang_pick_name(p, "mode", owner_mode_names, OWNER_MODES);
 	p->s->mode = found;
 	return found >= 0 && owner_lang_next_token(p);
 }
@@ -309,12 +300,6 @@ static bool fail_setting(struct parser *p, const struct token *name, int other_d
 		return false;
 	if (p->token.kind >= TOKEN_OPERATOR && owner_lang_find_field(word, name->length) >= 0)
 		return owner_lang_fail(p, name, "a condition comes after 'if'");
-	if (!control && name->length == 6 && !memcmp(word, "groups", 6))
-		return owner_lang_fail(p, name,
-				       "memory decides how many groups are kept: top= decides how many are shown");
-	if (!control && name->length == 6 && !memcmp(word, "source", 6))
-		return owner_lang_fail(p, name,
-				       "the expression decides which kinds are read: say 'if kind == page'");
 	if (other_dialect >= 0 && control)
 		return owner_lang_fail(p, name,
 				       "'%s' is for queries: what is captured does not depend on it",
