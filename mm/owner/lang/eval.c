@@ -375,15 +375,16 @@ unsigned int owner_lang_matching_kinds(const struct owner_sentence *s)
  * owner_lang_asked_kinds() - find the kinds of memory that a query is about
  * @s: the query
  *
- * Slab objects lie in pages, so a query is about pages only if its expression compares the kind,
- * or can hold for nothing else.
+ * Slab objects lie in pages, so a query is about pages only if its expression can hold for them,
+ * and compares the kind or what only pages have.
  *
  * Return: bit mask of enum owner_kind; 0 if comparisons contradict each other.
  */
 unsigned int owner_lang_asked_kinds(const struct owner_sentence *s)
 {
-	const unsigned int page = 1U << OWNER_KIND_PAGE;
+	const unsigned int about_pages = 1U << OWNER_FIELD_KIND | 1U << OWNER_FIELD_ORDER |
+					 1U << OWNER_FIELD_GFP;
 	unsigned int kinds = owner_lang_matching_kinds(s);
 
-	return s->fields_used & 1U << OWNER_FIELD_KIND || kinds == page ? kinds : kinds & ~page;
+	return s->fields_used & about_pages ? kinds : kinds & ~(1U << OWNER_KIND_PAGE);
 }

@@ -71,7 +71,7 @@ static const char *refuse_sentence(const struct owner_query *query)
 	if (!kinds)
 		return "neither slab objects, pages nor per-CPU areas can match: a contradiction";
 	if (kinds & BIT(OWNER_KIND_PAGE) && !owner_pages_tracked())
-		return "page_owner is off: for pages boot with page_owner=on";
+		return "page_owner is off: for pages boot with page_owner=on, or say kind != page";
 	if (kinds & ~BIT(OWNER_KIND_PAGE) && !slab_owner_wanted())
 		return "slab_owner is off: boot with slab_owner=on, or say kind == page";
 	return refuse_fields(owner_query_fields(s), kinds);

@@ -246,8 +246,13 @@ static void test_kinds(struct kunit *test)
 		{ "if order >= 2 && kind == percpu", 0 },
 		{ "if order >= 2 || kind == percpu", PAGE | PERCPU },
 		{ "if gfp == __GFP_COMP", PAGE },
-		{ "if order != 2", SLAB | PERCPU },
-		{ "if gfp != __GFP_COMP", SLAB | PERCPU },
+		{ "if order >= 2 || comm == a", SLAB | PAGE | PERCPU },
+		{ "if comm == a && !(cache == b && order < 2)", SLAB | PAGE | PERCPU },
+		{ "if cache == b && gfp == __GFP_COMP || size > 8", SLAB | PAGE | PERCPU },
+		{ "if order != 2", SLAB | PAGE | PERCPU },
+		{ "if order != 2 && kind != page", SLAB | PERCPU },
+		{ "if comm == a || size > 8", SLAB | PERCPU },
+		{ "if gfp != __GFP_COMP", SLAB | PAGE | PERCPU },
 		{ "if gfp != __GFP_COMP && kind == page", PAGE },
 	};
 	unsigned int i;
