@@ -241,49 +241,13 @@ static int add_objects(const struct chain_index *index, const struct owner_sourc
 	return error;
 }
 
-static void subtract_estimate(struct owner_estimate *from, const struct owner_estimate *less)
-{
-	u64 objects = ((from->objects - less->objects) << OWNER_WEIGHT_SHIFT) +
-		      from->fraction - less->fraction;
-
-	*from = (struct owner_estimate){
-		.records = from->records - less->records,
-		.objects = (s64)objects >> OWNER_WEIGHT_SHIFT,
-		.fraction = objects & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0),
-		.bytes = from->bytes - less->bytes,
-		.held = from->held - less->held,
-	};
-}
-
-static void subtract_earlier_totals(struct owner_chain_totals *totals,
-				    const struct chain_index *index)
-{
-	unsigned int i;
-
-	for (i = 0; i < totals->since->count; i++) {
-		const struct owner_chain_total *then = &totals->since->total[i];
-		struct owner_chain_total *total = find_total(index, then->stack);
-
-		if (total)
-			subtract_estimate(&total->estimate, &then->estimate);
-		cond_resched();
-	}
-}
-
-static bool is_zero(const struct owner_estimate *e)
-{
-	return !(e->records | e->objects | e->fraction | e->bytes | e->held);
-}
-
-/* Leave out chains that hold nothing, or as much as before. */
+/* Leave out chains that hold nothing. */
 static void drop_empty_chains(struct owner_chain_totals *totals)
 {
 	unsigned int i, used = 0;
 
 	for (i = 0; i < totals->count; i++) {
-		const struct owner_estimate *estimate = &totals->total[i].estimate;
-
-		if (totals->since ? is_zero(estimate) : !estimate->records)
+		if (!totals->total[i].estimate.records)
 			stack_depot_put(totals->total[i].stack);
 		else if (used++ < i)
 			totals->total[used - 1] = totals->total[i];
@@ -294,7 +258,7 @@ static void drop_empty_chains(struct owner_chain_totals *totals)
 
 /**
  * owner_collect_chains() - find what each call chain holds
- * @totals: zeroed, but for @since; free them by owner_free_chain_totals(), after an error, too
+ * @totals: zeroed; free them by owner_free_chain_totals(), after an error, too
  * @kind: OWNER_KIND_SLAB or OWNER_KIND_PAGE, of which chains have counters
  * @uncounted: a source of objects to add, of which chains have no counters: &owner_percpu_source;
  *	or NULL
@@ -317,8 +281,6 @@ int owner_collect_chains(struct owner_chain_totals *totals, enum owner_kind kind
 	make_estimates(totals, kind == OWNER_KIND_PAGE);
 	if (IS_ENABLED(CONFIG_SLAB_OWNER) && uncounted)
 		error = add_objects(&index, uncounted);
-	if (!error && totals->since)
-		subtract_earlier_totals(totals, &index);
 	kvfree(index.place);
 	drop_empty_chains(totals);
 	return error;

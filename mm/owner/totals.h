@@ -55,15 +55,10 @@ struct owner_chain_total {
  * struct owner_chain_totals - what all call chains hold
  * @total: the chains that hold something, in the depot's order
  * @count: number of chains
- * @since: earlier totals to subtract, or NULL; to be set before the totals are collected. Their
- *	references keep the chains in the depot, so that each is found again
- *
- * A difference is stored as two's complement in the unsigned members of &struct owner_estimate.
  */
 struct owner_chain_totals {
 	struct owner_chain_total *total;
 	unsigned int count;
-	const struct owner_chain_totals *since;
 };
 
 int owner_collect_chains(struct owner_chain_totals *totals, enum owner_kind kind,

@@ -47,8 +47,7 @@ enum owner_command {
 	OWNER_RULE,		/* add this sentence as a rule; or answer this query */
 	OWNER_DEL,		/* remove one rule, by its number or its condition */
 	OWNER_CLEAR,		/* remove all rules */
-	/* Of a query: remember what each call chain holds, for since=mark. */
-	OWNER_MARK,
+	OWNER_MARK,		/* of a query: remember what groups hold, for since=mark */
 	OWNER_COMMANDS
 };
 

@@ -357,7 +357,7 @@ static bool read_condition(struct parser *p)
 	return owner_lang_read_expression(p);
 }
 
-/* Read "del 3", "del if cache == dentry", "clear" or "mark". */
+/* Read "del 3", "del if cache == dentry", "clear", "mark" or "mark group=cache". */
 static bool read_command(struct parser *p)
 {
 	int command = owner_lang_find_name(p->text + p->token.at, p->token.length,
@@ -377,6 +377,10 @@ static bool read_command(struct parser *p)
 	}
 	if (command == OWNER_DEL && !read_count(p, "del", ~0U, &p->s->number))
 		return false;
+	if (command == OWNER_MARK && owner_lang_token_is(p, "group") && !read_setting(p))
+		return false;
+	if (command == OWNER_MARK && p->token.kind != TOKEN_END)
+		return owner_lang_fail(p, &p->token, "'mark' takes nothing but group=");
 	if (p->token.kind != TOKEN_END)
 		return owner_lang_fail(p, &name, "'%s' stands alone", owner_command_names[command]);
 	return true;

@@ -34,10 +34,14 @@ static bool add_object(struct owner_query *query)
 /* Add an object for which add_object() had no memory. The cursor has ended. */
 static int add_object_unlocked(struct owner_query *query)
 {
-	struct owner_query_group *group = owner_query_make_group(query, OWNER_READER_GFP);
+	struct owner_query_group *group;
+	int error;
 
-	if (!group)
-		return -ENOMEM;
+	while (!(group = owner_query_make_group(query, OWNER_READER_GFP))) {
+		error = owner_query_make_do(query);
+		if (error)
+			return error;
+	}
 	add_object_to_group(query, group);
 	return 0;
 }
@@ -95,20 +99,35 @@ int owner_query_sum_groups(struct owner_query *query)
 		if (!error)
 			error = fill_table(query, &found_all);
 		/* If memory is short, no round lasts until the cursor looks for a signal. */
-		if (!error && !found_all && signal_pending(current))
+		if (!error && !found_all && owner_cursor_has_signal(&query->cursor))
 			error = -ERESTARTSYS;
 	}
 	if (error)
 		return error;
 	/* The counters have references to all chains. From now on only the groups are needed. */
 	owner_free_chain_totals(&query->counted);
-	owner_query_sort_groups(query);
+	if (query->sentence.since_mark)
+		owner_query_drop_unchanged(query);
+	if (query->sentence.command != OWNER_MARK)
+		owner_query_sort_groups(query);
 	query->total = query->other;
 	for (i = 0; i < query->nr_groups; i++) {
 		owner_sum_join(&query->total, &query->groups[i]->sum);
 		cond_resched();
 	}
 	return 0;
+}
+
+/**
+ * owner_query_forget_chains() - free what is known about call chains
+ * @query: no object is looked for and no group is printed from now on
+ */
+void owner_query_forget_chains(struct owner_query *query)
+{
+	if (query->chains)
+		owner_query_put_chains(query->chains);
+	kvfree(query->chains);
+	query->chains = NULL;
 }
 
 /**
@@ -119,11 +138,9 @@ void owner_query_reset(struct owner_query *query)
 {
 	owner_query_free_groups(query);
 	owner_free_chain_totals(&query->counted);
-	if (query->chains)
-		owner_query_put_chains(query->chains);
-	kvfree(query->chains);
-	query->chains = NULL;
+	owner_query_forget_chains(query);
 	owner_objcg_put(query->objcg);
 	query->objcg = NULL;
 	query->total = (struct owner_sum){};
+	query->short_of = NULL;
 }

@@ -146,8 +146,10 @@ static int query_show(struct seq_file *m, void *v)
 		owner_query_show_head(m, query);
 	else if (reader->error_text)
 		seq_puts(m, reader->error_text);
-	else if (query->marked && query->sentence.command == OWNER_MARK)
-		seq_puts(m, "# marked: to see what grows from now on, write since=mark group=stack.8 top=20\n");
+	else if (query->mark && query->sentence.command == OWNER_MARK)
+		seq_printf(m, "# marked: to see what grows from now on, write since=mark %s\n",
+			   query->sentence.nr_group_by ? "with group= by these fields" :
+							 "group=stack.8 top=20");
 	else
 		seq_puts(m, "# write a sentence, then read: group=stack.8 top=20\n");
 	return 0;
@@ -197,6 +199,19 @@ static void print_error(const struct query_reader *reader)
 		pr_err_ratelimited("query: %s", reader->error_text);
 }
 
+/* Let the next read() say why there is no answer, and no mark. */
+static void explain_shortage(struct query_reader *reader)
+{
+	const struct owner_query *query = &reader->query;
+
+	if (!query->short_of)
+		return;
+	reader->error_text = kasprintf(GFP_KERNEL,
+				       "no memory for more than %u groups, as %s: name fewer fields in group=, use 'if', or let a task read that may have more memory\n",
+				       query->short_at, query->short_of);
+	print_error(reader);
+}
+
 static ssize_t query_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
@@ -211,19 +226,11 @@ static ssize_t query_write(struct file *file, const char __user *buf, size_t cou
 	is_mark = !error && reader->query.sentence.command == OWNER_MARK;
 	if (is_mark)
 		error = owner_query_set_mark(&reader->query);
+	if (is_mark && error == -ENOMEM)
+		explain_shortage(reader);
 	reader->has_sentence = !error && !is_mark;
 	mutex_unlock(&reader->lock);
 	return error ?: count;
-}
-
-/* Let the next read() say why there is no answer. */
-static void refuse_groups(struct query_reader *reader)
-{
-	reader->error_text = kasprintf(GFP_KERNEL,
-				       "no memory for more than %u groups: select fewer objects with 'if'\n",
-				       reader->query.nr_groups);
-	reader->has_sentence = !reader->error_text;
-	print_error(reader);
 }
 
 static int begin_answer(struct query_reader *reader)
@@ -239,8 +246,9 @@ static int begin_answer(struct query_reader *reader)
 	/* After a signal, keep the groups found so far: the next read() continues the walk. */
 	if (!error || error == -ERESTARTSYS)
 		return error;
-	if (error == -ENOMEM && query->nr_groups)
-		refuse_groups(reader);
+	if (error == -ENOMEM)
+		explain_shortage(reader);
+	reader->has_sentence = !reader->error_text;
 	owner_query_reset(query);
 	return error;
 }
@@ -279,7 +287,7 @@ static int query_release(struct inode *inode, struct file *file)
 	struct query_reader *reader = ((struct seq_file *)file->private_data)->private;
 
 	reset_reader(reader);
-	owner_free_chain_totals(&reader->query.mark);
+	owner_query_free_mark(&reader->query);
 	mutex_destroy(&reader->lock);
 	return seq_release_private(inode, file);
 }

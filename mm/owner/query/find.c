@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds the objects of a query, one source after the other. */
 
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sched/clock.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "../capture.h"
@@ -85,7 +88,12 @@ void owner_query_rewind(struct owner_query *query)
 		add_source(query, &owner_page_source);
 	if (kinds & BIT(OWNER_KIND_PERCPU))
 		add_source(query, &owner_percpu_source);
-	query->cursor = (struct owner_cursor){ .ops = query->ops[0] };
+	if (query->sentence.since_mark)
+		add_source(query, &owner_query_mark_source);
+	query->cursor = (struct owner_cursor){
+		.ops = query->ops[0],
+		.until_killed = query->sentence.command == OWNER_MARK,
+	};
 	*query->cgroup = '\0';
 	if (shows_cgroups(&query->sentence))
 		query->cursor.cgroup = query->cgroup;
@@ -110,23 +118,28 @@ int owner_query_prepare(struct owner_query *query)
 	owner_query_set_now(query);
 	query->generation = owner_query_generation();
 	query->objcg = owner_objcg_get();
+	query->memory_bound = query->memory_max ?:
+			      min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
 	query->chains = kvcalloc(1 << OWNER_QUERY_CHAIN_BITS, sizeof(*query->chains),
 				 OWNER_READER_GFP);
 	return query->chains ? 0 : -ENOMEM;
 }
 
+/* Growth is counted if its mark was: the two ways to add up need not agree on each moment. */
 static bool can_use_counters(const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
 
+	if (!(owner_lang_asked_kinds(s) & BIT(OWNER_KIND_SLAB)))
+		return false;
 	if (s->since_mark)
-		return true;
+		s = &query->mark->sentence;
 	for (i = 0; i < s->nr_sort_by; i++)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return false;
-	return owner_lang_asked_kinds(s) & BIT(OWNER_KIND_SLAB) &&
-	       !(owner_query_fields(s) & ~OWNER_CHAIN_FIELDS) && !owner_read_samples();
+	return !(owner_query_fields(s) & ~OWNER_CHAIN_FIELDS) &&
+	       (owner_query_is_growth(s) || !owner_read_samples());
 }
 
 /**
@@ -135,8 +148,7 @@ static bool can_use_counters(const struct owner_query *query)
  *
  * The depot's counters are faster than a walk over memory. They do not suffice if the sentence
  * asks for fields in which objects of a chain differ or for ages, or if there are samples: the
- * answer has the standard error, which takes the size of each sample. Growth has none, and counts
- * per-CPU areas with their chains.
+ * answer has the standard error, which takes the size of each sample. Growth has none.
  *
  * Return: 0, -ENOMEM, -EINTR if the task is killed.
  */
@@ -147,33 +159,7 @@ int owner_query_use_counters(struct owner_query *query)
 	query->ops[0] = &owner_chain_source;
 	query->cursor.ops = query->ops[0];
 	query->cursor.chains = &query->counted;
-	if (!query->sentence.since_mark)
-		return owner_collect_chains(&query->counted, OWNER_KIND_SLAB, NULL);
-	query->nr_ops = 1;
-	query->counted.since = &query->mark;
-	return owner_collect_chains(&query->counted, OWNER_KIND_SLAB, &owner_percpu_source);
-}
-
-/**
- * owner_query_set_mark() - remember what each call chain holds, for since=mark
- * @query: an earlier mark is replaced
- *
- * Return: 0, -ENOMEM, -EINTR if the task is killed: the earlier mark is kept.
- */
-int owner_query_set_mark(struct owner_query *query)
-{
-	struct owner_chain_totals mark = {};
-	int error = owner_collect_chains(&mark, OWNER_KIND_SLAB, &owner_percpu_source);
-
-	if (error) {
-		owner_free_chain_totals(&mark);
-		return error;
-	}
-	owner_free_chain_totals(&query->mark);
-	query->mark = mark;
-	query->mark_ns = local_clock();
-	query->marked = true;
-	return 0;
+	return owner_collect_chains(&query->counted, OWNER_KIND_SLAB, NULL);
 }
 
 /* Find the next object of the current source near one of the required addresses. */

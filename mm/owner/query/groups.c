@@ -153,19 +153,30 @@ static int compare_groups(const void *a, const void *b, const void *sentence)
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
 }
 
-/* May the query use @size more bytes? It has 1/16 of the machine's memory, at most 256 MiB. */
+#define NO_FREE_MEMORY	"the machine had no free memory"
+
+/* May the query use @size more bytes? */
 static bool has_memory(const struct owner_query *query, size_t size)
 {
-	u64 bound = min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
+	return query->memory + size <= query->memory_bound;
+}
 
-	return query->memory + size <= (query->memory_max ?: bound);
+/* Note why there was no memory for more groups at first. Without waiting, it is tried again. */
+static void note_shortage(struct owner_query *query, const char *reason, gfp_t flags)
+{
+	if (query->short_of || !gfpflags_allow_blocking(flags))
+		return;
+	query->short_of = reason;
+	query->short_at = query->nr_groups;
 }
 
 /* Count @size bytes for the query. False if they are too many for its cgroup. */
 static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
-	if (owner_objcg_charge(query->objcg, flags, size))
+	if (owner_objcg_charge(query->objcg, flags, size)) {
+		note_shortage(query, "the memory cgroup of the reader was full", flags);
 		return false;
+	}
 	query->memory += size;
 	return true;
 }
@@ -181,7 +192,12 @@ static size_t group_size(unsigned int words)
 	return kmalloc_size_roundup(struct_size_t(struct owner_query_group, key, words));
 }
 
-static void free_group(struct owner_query *query, struct owner_query_group *group)
+/**
+ * owner_query_free_group() - free a group
+ * @query: the query
+ * @group: the caller removes it from the table
+ */
+void owner_query_free_group(struct owner_query *query, struct owner_query_group *group)
 {
 	uncharge_memory(query, group_size(group->words));
 	stack_depot_put(group->stack);
@@ -225,20 +241,28 @@ static void select_groups(struct owner_query *query, unsigned int wanted)
 	}
 }
 
-/* Fold the half of the groups that is last in the order of the answer. */
-static void fold_groups(struct owner_query *query)
+/*
+ * Fold the half of the groups that is last in the order of the answer. Sums of growth are not known
+ * before all objects and the mark are added up: it has no order yet.
+ *
+ * Return: 0, -ENOMEM if there is nothing to fold, -EINTR if the task is killed.
+ */
+static int fold_groups(struct owner_query *query)
 {
 	unsigned int kept = query->nr_groups / 2;
 
+	if (!query->nr_groups || owner_query_is_growth(&query->sentence))
+		return -ENOMEM;
 	select_groups(query, kept);
 	while (query->nr_groups > kept) {
 		struct owner_query_group *group = query->groups[--query->nr_groups];
 
 		owner_sum_join(&query->other, &group->sum);
 		hlist_del(&group->node);
-		free_group(query, group);
+		owner_query_free_group(query, group);
 		cond_resched();
 	}
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 static unsigned int count_shown_groups(const struct owner_query *query)
@@ -292,6 +316,7 @@ static int resize_table(struct owner_query *query, unsigned int room)
 		kvfree(groups);
 		kvfree(buckets);
 		uncharge_memory(query, table_size(room));
+		note_shortage(query, NO_FREE_MEMORY, OWNER_READER_GFP);
 		return -ENOMEM;
 	}
 	if (query->nr_groups)
@@ -334,7 +359,7 @@ bool owner_query_has_room(const struct owner_query *query)
  * @query: its cursor has not begun, or has ended: folding can take long, and the memo points to
  *	groups
  *
- * Return: 0, -ENOMEM, -EINTR if the task is killed. Free the table by
+ * Return: 0, -ENOMEM with the reason in @query, -EINTR if the task is killed. Free the table by
  *	owner_query_free_groups() in all cases.
  */
 int owner_query_make_room(struct owner_query *query)
@@ -344,12 +369,38 @@ int owner_query_make_room(struct owner_query *query)
 	lockdep_assert_not_held(&slab_mutex);
 	if (owner_query_has_room(query))
 		return 0;
-	if (query->nr_groups == query->room && has_memory(query, table_size(room)))
-		return resize_table(query, room);
-	if (!query->nr_groups)
-		return -ENOMEM;
-	fold_groups(query);
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	if (query->nr_groups < query->room || !has_memory(query, table_size(room)))
+		note_shortage(query, "answers may take 1/16 of the memory, and 256 MiB at most",
+			      OWNER_READER_GFP);
+	else if (!resize_table(query, room))
+		return 0;
+	return fold_groups(query);
+}
+
+/**
+ * owner_query_make_do() - make room when a group could not be allocated
+ * @query: its cursor has ended
+ *
+ * The reader's memory cgroup or the machine has no more memory. A part of what the groups had is
+ * left to others: what else the reader allocates must not invoke the OOM killer of its cgroup.
+ *
+ * Return: as owner_query_make_room().
+ */
+int owner_query_make_do(struct owner_query *query)
+{
+	query->memory_bound = query->memory - query->memory / 4;
+	return fold_groups(query);
+}
+
+/**
+ * owner_query_trim_table() - make the table as small as its groups allow
+ * @query: has found all its objects
+ */
+void owner_query_trim_table(struct owner_query *query)
+{
+	/* Without memory for a smaller table the larger one is kept. */
+	if (query->nr_groups < query->room)
+		resize_table(query, max(query->nr_groups, 2U));
 }
 
 /**
@@ -394,6 +445,7 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	group = kzalloc(group_size(words), flags);
 	if (!group) {
 		uncharge_memory(query, group_size(words));
+		note_shortage(query, NO_FREE_MEMORY, flags);
 		return NULL;
 	}
 	group->sum.groups = 1;
@@ -417,7 +469,7 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 void owner_query_free_groups(struct owner_query *query)
 {
 	while (query->nr_groups) {
-		free_group(query, query->groups[--query->nr_groups]);
+		owner_query_free_group(query, query->groups[--query->nr_groups]);
 		cond_resched();
 	}
 	kvfree(query->groups);

@@ -107,7 +107,7 @@ static u64 find_matching_spans(struct owner_query *query)
  */
 void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group *group)
 {
-	if (query->cursor.memo && query->object.kind == OWNER_KIND_SLAB)
+	if (query->cursor.memo && query->cursor.ops == &owner_slab_source)
 		owner_memo_add(query->cursor.memo, &query->object, find_matching_spans(query),
 			       group ? &group->sum : NULL);
 }

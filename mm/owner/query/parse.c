@@ -26,16 +26,58 @@ unsigned int owner_query_fields(const struct owner_sentence *s)
 	return mask;
 }
 
-/* Growth is the difference of two sums by call chain. */
-static const char *refuse_growth(const struct owner_query *query)
+/* Which fields a mark can have. The chain has the functions, the modules and the handle. */
+#define MARK_FIELDS	(BIT(OWNER_FIELD_STACK) | BIT(OWNER_FIELD_CACHE) | \
+			 BIT(OWNER_FIELD_CGROUP) | BIT(OWNER_FIELD_COMM) | BIT(OWNER_FIELD_PID) | \
+			 BIT(OWNER_FIELD_TGID) | BIT(OWNER_FIELD_SIZE) | BIT(OWNER_FIELD_HELD) | \
+			 BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_KIND))
+#define MARK_FIELD_NAMES	"stack, cache, cgroup, comm, pid, tgid, size, held, nid and kind"
+
+static unsigned int find_group_fields(const struct owner_sentence *s)
 {
-	const struct owner_sentence *s = &query->sentence;
+	unsigned int i, fields = 0;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		fields |= BIT(s->group_by[i].field);
+	return fields;
+}
+
+static const char *refuse_mark(const struct owner_sentence *s)
+{
 	unsigned int i;
 
-	if (!query->marked)
+	if (find_group_fields(s) & ~MARK_FIELDS)
+		return "a mark has no such fields, but " MARK_FIELD_NAMES;
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].full || s->group_by[i].frames || s->group_by[i].log2 ||
+		    s->group_by[i].width)
+			return "a mark has whole chains and exact sizes: no dot after a field";
+	return NULL;
+}
+
+/* Growth is known by the fields of the mark. */
+static const char *refuse_growth(const struct owner_query *query, char *text, size_t size)
+{
+	const unsigned int of_chain = OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND);
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i, needed = find_group_fields(s) | s->fields_used;
+
+	if (!query->mark)
 		return "this open file has no mark: write 'mark' to it, and ask since=mark later";
-	if (owner_query_fields(s) & ~(OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND)))
-		return "growth is known by chain: use stack, func, module or handle";
+	if (owner_lang_asked_kinds(s) & BIT(OWNER_KIND_PAGE))
+		return "a mark has slab objects and per-CPU areas, no pages: say kind != page";
+	if (needed & of_chain)
+		needed = (needed & ~of_chain) | BIT(OWNER_FIELD_STACK);
+	if (needed & ~MARK_FIELDS)
+		return "growth is known by what a mark can have: " MARK_FIELD_NAMES
+		       ", and func, module and handle with stack";
+	needed &= ~find_group_fields(&query->mark->sentence);
+	if (needed) {
+		snprintf(text, size,
+			 "the mark was set without '%s': write 'mark group=%s', with all fields of later sentences",
+			 owner_field_names[__ffs(needed)], owner_field_names[__ffs(needed)]);
+		return text;
+	}
 	for (i = 0; i < s->nr_sort_by; i++)
 		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
 			return "growth has no age: sort by held, bytes, waste or objects";
@@ -56,12 +98,14 @@ static const char *refuse_fields(unsigned int mask, unsigned int kinds)
 }
 
 /* Returns why a sentence cannot be answered, NULL if it can. */
-static const char *refuse_sentence(const struct owner_query *query)
+static const char *refuse_sentence(const struct owner_query *query, char *text, size_t size)
 {
 	const struct owner_sentence *s = &query->sentence;
-	const char *refusal = s->since_mark ? refuse_growth(query) : NULL;
+	const char *refusal = s->since_mark ? refuse_growth(query, text, size) : NULL;
 	unsigned int i, kinds = owner_lang_asked_kinds(s);
 
+	if (s->command == OWNER_MARK)
+		refusal = refuse_mark(s);
 	if (refusal)
 		return refusal;
 	for (i = 0; i < s->nr_group_by; i++)
@@ -93,13 +137,14 @@ int owner_query_parse(struct owner_query *query, const char *text, size_t length
 	const char *sentence = "", *second;
 	struct owner_lang_error error = {};
 	const char *refusal = NULL;
+	char text_of_refusal[sizeof(error.message)];
 	size_t size;
 
 	length = 0;
 	owner_lang_next_sentence(&unread, &sentence, &length);
 	if (owner_lang_parse(&query->sentence, OWNER_QUERY, sentence, length, &error)) {
 		error.length = length;
-		refusal = refuse_sentence(query);
+		refusal = refuse_sentence(query, text_of_refusal, sizeof(text_of_refusal));
 		if (!refusal && owner_lang_next_sentence(&unread, &second, &size)) {
 			refusal = "one sentence is answered at a time: here another begins";
 			sentence = second;

@@ -11,8 +11,8 @@
  * values.c	field values of an object, for the sentence's comparisons
  * memo.c	what the walk's memo has to know of a sentence
  * address.c	which addresses does the expression require?
- * find.c	finds the objects that the expression holds for, or call chains by their counters;
- *		sets a mark
+ * mark.c	remembers what groups hold, and finds it again to be subtracted
+ * find.c	finds the objects that the expression holds for, or call chains by their counters
  * groups.c	the table of groups
  * answer.c	sums up all groups
  * show.c	prints groups, objects and totals, as text or as rows
@@ -99,9 +99,7 @@ struct owner_query_group {
  * @next_address: index of the one to look for next in the current source
  * @no_object: why there is no object at the only address, NULL if it is not known
  * @counted: what owner_chain_source finds, if the sentence can be answered from counters
- * @mark: what call chains held when "mark" was written
- * @marked: "mark" was written
- * @mark_ns: when, as the clock of pages
+ * @mark: what groups held when "mark" was written, NULL if it was not
  * @cursor: holds the object that was found last until the next is asked for
  * @object: the object that was found last
  * @task: its task, to which @fields points
@@ -121,7 +119,10 @@ struct owner_query_group {
  * @buckets: hash table of the groups
  * @bucket_bits: its size
  * @memory: bytes that the groups and their table take
- * @memory_max: bound on @memory; 0: the default
+ * @memory_max: bound on @memory for a test; 0: the default
+ * @memory_bound: bound on @memory of this answer, smaller once memory was short
+ * @short_of: why there was no memory for more groups, NULL if there was
+ * @short_at: for how many groups there was memory
  * @objcg: the cgroup to which @memory is charged, with a reference, NULL if there is none
  * @key: buffer for the key of @object
  * @key_words: its length
@@ -134,7 +135,7 @@ struct owner_query_group {
 struct owner_query {
 	struct owner_sentence sentence;
 
-	const struct owner_source_ops *ops[OWNER_KINDS];
+	const struct owner_source_ops *ops[OWNER_KINDS + 1];
 	unsigned int nr_ops;
 	unsigned int current_ops;
 	u64 addresses[OWNER_VALUES_MAX];
@@ -142,9 +143,7 @@ struct owner_query {
 	unsigned int next_address;
 	const char *no_object;
 	struct owner_chain_totals counted;
-	struct owner_chain_totals mark;
-	bool marked;
-	u64 mark_ns;
+	struct owner_query *mark;
 	struct owner_cursor cursor;
 
 	struct owner_object object;
@@ -168,6 +167,9 @@ struct owner_query {
 	unsigned int bucket_bits;
 	size_t memory;
 	size_t memory_max;
+	size_t memory_bound;
+	const char *short_of;
+	unsigned int short_at;
 	struct obj_cgroup *objcg;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	unsigned int key_words;
@@ -225,12 +227,18 @@ void owner_query_begin_memo(struct owner_query *query);
 void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group *group);
 void owner_query_end_memo(struct owner_query *query);
 
+/* mark.c */
+extern const struct owner_source_ops owner_query_mark_source;
+void owner_query_fill_marked_values(struct owner_query *query);
+void owner_query_drop_unchanged(struct owner_query *query);
+int owner_query_set_mark(struct owner_query *query);
+void owner_query_free_mark(struct owner_query *query);
+
 /* find.c */
 int owner_query_prepare(struct owner_query *query);
 void owner_query_rewind(struct owner_query *query);
 void owner_query_set_now(struct owner_query *query);
 int owner_query_use_counters(struct owner_query *query);
-int owner_query_set_mark(struct owner_query *query);
 int owner_query_find_next_match(struct owner_query *query);
 
 /* groups.c */
@@ -238,11 +246,15 @@ struct owner_query_group *owner_query_find_group(struct owner_query *query);
 struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_t flags);
 bool owner_query_has_room(const struct owner_query *query);
 int owner_query_make_room(struct owner_query *query);
+int owner_query_make_do(struct owner_query *query);
+void owner_query_trim_table(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
+void owner_query_free_group(struct owner_query *query, struct owner_query_group *group);
 void owner_query_free_groups(struct owner_query *query);
 
 /* answer.c */
 int owner_query_sum_groups(struct owner_query *query);
+void owner_query_forget_chains(struct owner_query *query);
 void owner_query_reset(struct owner_query *query);
 
 /* show.c */
@@ -251,6 +263,12 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 			    const struct owner_query_group *group);
 void owner_query_show_object(struct seq_file *m, struct owner_query *query);
 void owner_query_show_tail(struct seq_file *m, const struct owner_query *query);
+
+/* Is the answer a difference of two sums, or one of the two? */
+static inline bool owner_query_is_growth(const struct owner_sentence *s)
+{
+	return s->since_mark || s->command == OWNER_MARK;
+}
 
 /* Does a group's key have the handle of a call chain, and not its frames? */
 static inline bool owner_query_keyed_by_handle(const struct owner_sentence *s)

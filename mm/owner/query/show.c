@@ -361,7 +361,8 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 	show_sum_row(m, s, "other", &query->other);
 	show_sum_row(m, s, "total", &query->total);
 	if (query->other.groups)
-		seq_puts(m, "# other: the groups that were last in this order when memory for groups was used up; some objects may be of groups above\n");
+		seq_printf(m, "# other: the groups that were last in this order when there were %u, as %s; some objects may be of groups above\n",
+			   query->short_at, query->short_of);
 }
 
 static void show_number(struct seq_file *m, const struct owner_field_values *fields,
@@ -558,8 +559,7 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 	for (i = 0; i < s->nr_comparisons; i++) {
 		if (!(query->unmatched & query->compared & BIT(i)))
 			continue;
-		seq_puts(m, s->since_mark ? "# nothing grew or shrank that matched " :
-					    "# nothing matched ");
+		seq_puts(m, "# nothing matched ");
 		room = seq_get_buf(m, &buf);
 		length = owner_lang_print_comparison(s, &s->comparisons[i], buf, room);
 		seq_commit(m, length < room ? length : -1);
@@ -572,7 +572,7 @@ static void show_unmatched(struct seq_file *m, const struct owner_query *query)
 static void show_growth(struct seq_file *m, const struct owner_query *query)
 {
 	/* The mark may have been set by a CPU whose clock is ahead. */
-	u64 ms = (query->now_ns - min(query->now_ns, query->mark_ns)) / NSEC_PER_MSEC;
+	u64 ms = (query->now_ns - min(query->now_ns, query->mark->now_ns)) / NSEC_PER_MSEC;
 
 	seq_printf(m, "# growth of slab objects and per-CPU areas: held now, less what was held at the mark %llu.%03llu s ago\n",
 		   ms / MSEC_PER_SEC, ms % MSEC_PER_SEC);

@@ -119,7 +119,9 @@ void owner_query_fill_values(struct owner_query *query)
 	fields->value[OWNER_FIELD_CACHE].word = object->cache;
 	fields->value[OWNER_FIELD_NID].number = object->nid;
 	fields->value[OWNER_FIELD_CGROUP].word = query->cgroup;
-	if (object->kind == OWNER_KIND_PAGE)
+	if (query->cursor.ops == &owner_query_mark_source)
+		owner_query_fill_marked_values(query);
+	else if (object->kind == OWNER_KIND_PAGE)
 		fill_page_values(query);
 	else
 		fill_record_values(query);
@@ -129,7 +131,7 @@ void owner_query_fill_values(struct owner_query *query)
 
 /**
  * owner_query_object_sum() - sum up the object that was found last
- * @query: has found an object, or a call chain in place of its objects
+ * @query: has found an object, or a call chain or a group of the mark in place of objects
  *
  * Return: the sum, to be added to that of a group.
  */
@@ -138,7 +140,8 @@ struct owner_sum owner_query_object_sum(const struct owner_query *query)
 	const struct owner_object *object = &query->object;
 	struct owner_sum sum = {};
 
-	if (query->cursor.ops == &owner_chain_source) {
+	if (query->cursor.ops == &owner_chain_source ||
+	    query->cursor.ops == &owner_query_mark_source) {
 		sum.estimate = object->counted;
 		sum.ageless = true;
 		return sum;

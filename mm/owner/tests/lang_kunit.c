@@ -54,6 +54,7 @@ static const struct {
 	{ OWNER_QUERY, "mode=stack nid=0,2-3" },
 	{ OWNER_QUERY, "mode=handle" },
 	{ OWNER_QUERY, "mark" },
+	{ OWNER_QUERY, "mark  group = cache,cgroup", "mark group=cache,cgroup" },
 	{ OWNER_QUERY, "since=mark group=stack", "group=stack since=mark" },
 	{ OWNER_QUERY, "nid=1 mode=stack_handle", "mode=stack_handle nid=1" },
 	{ OWNER_QUERY, "nid=1 if pid == 2 || pid == 3" },

@@ -573,7 +573,7 @@ static void test_sort_is_killed(struct kunit *test)
 	KUNIT_ASSERT_GT(test, query->nr_groups, 100);
 	room = query->room;
 	query->room = query->nr_groups;
-	query->memory_max = 1;
+	query->memory_bound = 1;
 	set_fatal_signal(true);
 	error = owner_query_make_room(query);
 	set_fatal_signal(false);

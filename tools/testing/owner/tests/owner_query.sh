@@ -326,6 +326,44 @@ ok "exactly what the planter planted and freed" equals "$(list_growth)" "$(list_
 ok "... with chains that shrank" file_has "$work/growth" "	-37	"
 ok "what comes and goes is no growth" equals "$(cat "$work/none")" 0
 ok "the answer says since when" file_has "$work/module" "^# growth of slab objects and per-CPU areas: .* at the mark [0-9]+\.[0-9]{3} s ago"
+
+# Before the mark b makes 30 files, and after it a makes 50, and those of b are removed.
+# shellcheck disable=SC2016,SC2086 # for the guest's shell; two words or none
+ok "growth is asked by cache and cgroup" run_guest "slab_owner=on kfence.sample_interval=0" "$ask"'
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b /tmp/a /tmp/b
+	make_files() { sh -c "echo 0 >/sys/fs/cgroup/$1/cgroup.procs; i=0
+		while [ \$((i += 1)) -le $2 ]; do echo >/tmp/$1/\$i; done"; }
+	make_files b 30; exec 3<>$query
+	echo "mark group=cache,cgroup,comm" >&3; cat <&3 >/dev/null
+	make_files a 50; rm -r /tmp/b; sleep 3
+	for fields in cache cache,cgroup cgroup,comm; do
+		echo "group=$fields format=tsv since=mark if cache == shmem_inode_cache" >&3; cat <&3
+		echo ===
+	done
+	echo "group=cgroup since=mark if cgroup == /b" >&3; cat <&3; echo ===
+	echo "group=stack since=mark" >&3 2>/dev/null; cat <&3' $cpus
+split_output by_cache by_both by_comm of_b no_chains
+# list_sums FILE: the fields of each group, and its objects
+list_sums()
+{
+	awk -F '\t' '$1 == "group" { for (i = 12; i <= NF; i++) printf "%s ", $i
+		printf "%s; ", $3 }' "$work/$1"
+}
+# /tmp/b itself is charged to no cgroup.
+ok "... by cache" equals "$(list_sums by_cache)" "shmem_inode_cache 19; "
+ok "... by cache and cgroup, also what shrank" equals "$(list_sums by_both)" \
+	"shmem_inode_cache /a 50; shmem_inode_cache - -1; shmem_inode_cache /b -30; "
+ok "... by cgroup and task" equals "$(list_sums by_comm)" "/a sh 50; - mkdir -1; /b sh -30; "
+ok "... of one cgroup" file_has "$work/of_b" "^objects -[0-9]+, .*, cgroup /b$"
+ok "... but not by chain, which this mark does not have" \
+	file_has "$work/no_chains" "^the mark was set without 'stack': write 'mark group=stack'"
+
+ok "slab_owner=off refuses a mark" run_guest "slab_owner=off page_owner=on" "$ask"'
+	ask mark; echo ===; ask "group=stack since=mark"' $cpus
+split_output mark_off since_off
+ok "... in words" file_has "$work/mark_off" "^slab_owner is off: boot with slab_owner=on"
+ok "... and growth" file_has "$work/since_off" "^this open file has no mark"
 # truth_sizes() has 24 objects of each size. All objects of owner_truth are 10 s older than those of
 # owner_leak; buckets of 8 s have room for a guest that is slow between the last two commands.
 # shellcheck disable=SC2016 # for the guest's shell

@@ -91,8 +91,8 @@ ok "nobody was killed" equals "$(cat "$work/killed")" 0
 
 # An answer is charged to its reader, and freed when it has been read.
 ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
-	"slab_owner=on kfence.sample_interval=0" \
-	"insmod /extra/owner_bench_memory.ko objects=1 chains=60000
+	"slab_owner=on kfence.sample_interval=0 stack_depot_max=64M" \
+	"insmod /extra/owner_bench_memory.ko objects=1 chains=60000 frames=8
 	mount -t cgroup2 none /sys/fs/cgroup
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/reader
@@ -103,15 +103,34 @@ ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
 	charged; ask; dd bs=4096 count=1 <&3 >/dev/null 2>&1
 	charged; cat <&3 >/dev/null; charged; echo ===
 	echo 8M >/sys/fs/cgroup/reader/memory.max
-	ask; cat <&3 2>&1 >/dev/null; grep oom_kill /sys/fs/cgroup/reader/memory.events" --mem 512M
-split_output charged bounded
+	ask; cat <&3 2>&1 | grep '^[a-z#]'; grep oom_kill /sys/fs/cgroup/reader/memory.events; echo ===
+	echo mark >&3 2>/dev/null; cat <&3; echo 'group=func since=mark' >&3 2>/dev/null; cat <&3
+	grep oom_kill /sys/fs/cgroup/reader/memory.events; echo ===
+	echo max >/sys/fs/cgroup/reader/memory.max; charged; echo mark >&3; charged
+	echo 'group=func since=mark' >&3; cat <&3 >/dev/null; charged; exec 3<&-; charged" --mem 512M
+split_output charged bounded unmarked marked
 # KiB before, within and after the answer
 { read -r before; read -r within; read -r after; } <"$work/charged"
 echo "# $before, $within, $after KiB"
 ok "the answer is charged to the reader" [ "$within" -gt $((before + 6144)) ]
 ok "... and freed after it was read" [ "$after" -lt $((before + 2048)) ]
-ok "a reader with less memory gets an error" file_has "$work/bounded" "Cannot allocate memory|Out of memory"
+ok "a reader with less memory gets a shorter answer" \
+	file_has "$work/bounded" "^other: groups [1-9][0-9]{4}, "
+ok "... which says why" file_has "$work/bounded" \
+	"^# other: .* when there were [1-9][0-9]+, as the memory cgroup of the reader was full;"
+ok "... and has the whole total" file_has "$work/bounded" "^total: groups [0-9]+, objects 6[0-9]{4}, "
 ok "... and is not killed" file_has "$work/bounded" "^oom_kill 0"
+ok "a mark that needs more is refused in words" file_has "$work/unmarked" \
+	"^no memory for more than [1-9][0-9]+ groups, as the memory cgroup of the reader was full: "
+ok "... so that there is none" file_has "$work/unmarked" "^this open file has no mark"
+ok "... and nobody is killed" file_has "$work/unmarked" "^oom_kill 0"
+# KiB before, with a mark, after an answer and after the file was closed
+{ read -r before; read -r within; read -r answered; read -r after; } <"$work/marked"
+echo "# $before, $within, $answered, $after KiB"
+ok "a mark is charged to its reader" [ "$within" -gt $((before + 6144)) ]
+ok "... in a table that fits" [ "$within" -lt $((before + 12288)) ]
+ok "... also after an answer" [ "$answered" -gt $((before + 6144)) ]
+ok "... and freed when the file is closed" [ "$after" -lt $((before + 2048)) ]
 
 # --- Failing allocations: only the debug kernel can make them fail ----------------------
 

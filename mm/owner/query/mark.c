@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Growth: what groups hold now, less what they held when "mark" was written.
+ *
+ * A mark is the answer to a query that is kept: its groups have whole call chains, or the fields
+ * that the sentence "mark group=" names. Growth adds up what is found now, and then the mark's
+ * groups with their signs reversed. The sum of a group that holds as much as before is 0.
+ *
+ * A difference is stored as two's complement in the unsigned members of &struct owner_estimate.
+ */
+
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../totals.h"
+#include "query.h"
+
+static struct owner_estimate reverse_sign(const struct owner_estimate *e)
+{
+	u64 objects = -((e->objects << OWNER_WEIGHT_SHIFT) + e->fraction);
+
+	return (struct owner_estimate){
+		.records = -e->records,
+		.objects = (s64)objects >> OWNER_WEIGHT_SHIFT,
+		.fraction = objects & GENMASK(OWNER_WEIGHT_SHIFT - 1, 0),
+		.bytes = -e->bytes,
+		.held = -e->held,
+	};
+}
+
+static int next_marked_group(struct owner_cursor *cursor, struct owner_object *object)
+{
+	const struct owner_query *mark = container_of(cursor, struct owner_query, cursor)->mark;
+	int error = owner_cursor_yield(cursor);
+
+	if (error)
+		return error;
+	if (cursor->pos == mark->nr_groups)
+		return 0;
+	cursor->found_pos = cursor->pos++;
+	*object = (struct owner_object){
+		.owner.stack = mark->groups[cursor->found_pos]->stack,
+		.counted = reverse_sign(&mark->groups[cursor->found_pos]->sum.estimate),
+	};
+	return 1;
+}
+
+/* Finds the groups of the mark, with their signs reversed. The cursor is a query's. */
+const struct owner_source_ops owner_query_mark_source = {
+	.next	= next_marked_group,
+};
+
+/**
+ * owner_query_fill_marked_values() - fill the field values of a group of the mark
+ * @query: has found the group by owner_query_mark_source
+ */
+void owner_query_fill_marked_values(struct owner_query *query)
+{
+	const struct owner_query *mark = query->mark;
+	const u64 *key = mark->groups[query->cursor.found_pos]->key;
+	struct owner_field_values *fields = &query->fields;
+	unsigned int i;
+
+	*query->cgroup = '\0';
+	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
+	for (i = 0; i < mark->sentence.nr_group_by; i++) {
+		enum owner_field field = mark->sentence.group_by[i].field;
+		unsigned int words = 1;
+
+		if (field == OWNER_FIELD_CGROUP) {
+			words = strscpy(query->cgroup, (const char *)key, OWNER_CGROUP_MAX);
+			words = words / sizeof(u64) + 1;
+		} else if (field == OWNER_FIELD_CACHE || field == OWNER_FIELD_COMM) {
+			fields->value[field].word = (const char *)key;
+			words = strlen((const char *)key) / sizeof(u64) + 1;
+			fields->absent_fields |= *(const char *)key ? 0 : BIT(field);
+		} else if (field != OWNER_FIELD_STACK) {
+			fields->value[field].number = *key;
+			fields->absent_fields |= *key == OWNER_QUERY_ABSENT ? BIT(field) : 0;
+		}
+		key += words;
+	}
+}
+
+static bool is_zero(const struct owner_estimate *e)
+{
+	return !(e->records | e->objects | e->fraction | e->bytes | e->held);
+}
+
+/**
+ * owner_query_drop_unchanged() - drop the groups that hold as much as at the mark
+ * @query: all objects and the mark are added up
+ *
+ * Errors and ages of a difference are not known.
+ */
+void owner_query_drop_unchanged(struct owner_query *query)
+{
+	unsigned int i, used = 0;
+
+	for (i = 0; i < query->nr_groups; i++) {
+		struct owner_query_group *group = query->groups[i];
+
+		group->sum.ageless = true;
+		group->sum.estimate.objects_variance = 0;
+		group->sum.estimate.bytes_variance = 0;
+		if (is_zero(&group->sum.estimate))
+			owner_query_free_group(query, group);
+		else
+			query->groups[used++] = group;
+		cond_resched();
+	}
+	query->nr_groups = used;
+}
+
+static void free_mark(struct owner_query *mark)
+{
+	owner_query_reset(mark);
+	kvfree(mark);
+}
+
+/**
+ * owner_query_free_mark() - forget what was remembered
+ * @query: may have no mark
+ */
+void owner_query_free_mark(struct owner_query *query)
+{
+	if (query->mark)
+		free_mark(query->mark);
+	query->mark = NULL;
+}
+
+/**
+ * owner_query_set_mark() - remember what groups hold, for since=mark
+ * @query: has the sentence "mark"; an earlier mark is replaced
+ *
+ * Return: 0, -ENOMEM with the reason in @query, -EINTR if the task is killed: the earlier mark is
+ *	kept.
+ */
+int owner_query_set_mark(struct owner_query *query)
+{
+	struct owner_query *mark = kvzalloc(sizeof(*mark), OWNER_READER_GFP);
+	struct owner_sentence *s;
+	int error;
+
+	if (!mark)
+		return -ENOMEM;
+	mark->memory_max = query->memory_max;
+	mark->sentence = query->sentence;
+	s = &mark->sentence;
+	/* The key has the chain's handle. */
+	s->mode = OWNER_MODE_HANDLE;
+	if (!s->nr_group_by)
+		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
+	error = owner_query_sum_groups(mark);
+	if (error) {
+		query->short_of = mark->short_of;
+		query->short_at = mark->short_at;
+		free_mark(mark);
+		return error;
+	}
+	owner_query_free_mark(query);
+	owner_query_forget_chains(mark);
+	owner_query_trim_table(mark);
+	query->mark = mark;
+	return 0;
+}
