@@ -62,7 +62,8 @@ def parse_command_line(arguments: Optional[List[str]] = None) -> argparse.Namesp
                       help="count what is tracked, and losses by reason")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--source", type=parse_sources, metavar="LIST", default=None,
-                       help="of slab,percpu,page; default: slab,percpu")
+                       help="of slab,percpu,page; default: what the SENTENCE asks for, or "
+                       "slab,percpu")
     which.add_argument("--unreferenced", action="store_const", const=[ask.UNREFERENCED],
                        dest="source", help="slab objects to which no pointer leads: with "
                        "--records or a SENTENCE only these, else a table by owner")

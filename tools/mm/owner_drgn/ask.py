@@ -94,6 +94,14 @@ def run_ownertop(prog: Program, sentence: List[str], sources: Optional[List[str]
         print("slab_owner.py: ownertop adds up records, and there is none in tools/mm/ownertop or "
               "in PATH; run make in tools/mm/ownertop", file=sys.stderr)
         return 1
+    if not sources:
+        # ownertop also says what is wrong with a sentence.
+        asked = subprocess.run([path, *sentence, "--now", "1s", "--kinds", "-"],
+                               stdout=subprocess.PIPE,
+                               check=False, text=True)
+        if asked.returncode:
+            return asked.returncode
+        sources = asked.stdout.strip().split(",")
     now = owner_clock(prog).now_ns()
     names = [word for binary in binaries for word in ("--binary", binary)]
     with subprocess.Popen([path, *sentence, *names, "--now", f"{now}ns", "-"],

@@ -18,6 +18,7 @@
 #include "base/exit_status.h"
 #include "base/replace_file.h"
 #include "input/progress.h"
+#include "input/vmcore.h"
 #include "page_owner_sort/page_owner_sort.h"
 #include "ui/fit.h"
 #include "ui/live.h"
@@ -197,6 +198,7 @@ static int run_record_script(char *argv[])
 
 int main(int argc, char *argv[])
 {
+	char kinds[VMCORE_KINDS_SIZE];
 	struct options options;
 	int status;
 
@@ -211,6 +213,9 @@ int main(int argc, char *argv[])
 	parse_command_line(&options, argc, argv);
 	if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);
+		status = close_output(STATUS_COMPLETE);
+	} else if (options.print_kinds) {
+		puts(vmcore_name_kinds(options.input.vmcore.kinds, kinds));
 		status = close_output(STATUS_COMPLETE);
 	} else {
 		status = run_view(&options);

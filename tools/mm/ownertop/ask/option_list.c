@@ -176,7 +176,11 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "binary",
 		.argument = required_argument, .form = "FILE",
 		.group = GROUP_INPUT, .values = VALUES_FILES,
-		.help_column = 34, .help = "names of addresses, of user frames",
+	},
+	[OPT_KINDS] = {
+		.name = "kinds",
+		.group = GROUP_INPUT,
+		.help_column = 43, .help = "names of frames; slab,percpu,page",
 	},
 	[OPT_LIVE] = {
 		.name = "live",

@@ -57,6 +57,7 @@ struct options {
 	struct check checks[NR_CHECK_LEVELS];
 	bool check_groups;	/* compare each group with the limits, not the total */
 	bool print_skip_list;
+	bool print_kinds;
 	const char *old;	/* the older dump, or NULL */
 	u32 updates;		/* updates of live mode until it ends; 0: no limit */
 	u32 interval_ms;	/* time between updates; 0: read once */

@@ -160,6 +160,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_SKIP_LIST:
 		o->print_skip_list = true;
 		break;
+	case OPT_KINDS:
+		o->print_kinds = true;
+		break;
 	case OPT_CALLEES:
 		o->callees = true;
 		break;

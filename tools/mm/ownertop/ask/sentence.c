@@ -64,7 +64,7 @@ static const char *find_unanswerable_reason(const struct owner_sentence *s)
 {
 	unsigned int i;
 
-	if (s->since_mark)
+	if (s->since_mark || s->command == OWNER_MARK)
 		return "a mark is kept by the open file owner/query: compare two dumps with diff";
 	if (s->fields_used & 1U << OWNER_FIELD_ADDRESS)
 		return "a dump has no addresses of objects: write a sentence with 'address' to\n"

@@ -84,8 +84,7 @@ static bool find_reader(char path[PATH_MAX])
 	return false;
 }
 
-/* Returns the argument of the reader's option --source. */
-static const char *name_kinds(unsigned int kinds, char text[64])
+const char *vmcore_name_kinds(unsigned int kinds, char text[VMCORE_KINDS_SIZE])
 {
 	unsigned int i;
 	int len = 0;
@@ -94,7 +93,7 @@ static const char *name_kinds(unsigned int kinds, char text[64])
 		kinds = 1U << OWNER_KIND_SLAB | 1U << OWNER_KIND_PERCPU;
 	for (i = 0; i < OWNER_KINDS; i++)
 		if (kinds & 1U << i)
-			len += snprintf(text + len, 64 - len, "%s%s", len ? "," : "",
+			len += snprintf(text + len, VMCORE_KINDS_SIZE - len, "%s%s", len ? "," : "",
 					owner_kind_names[i]);
 	return text;
 }
@@ -134,10 +133,10 @@ static bool print_records(const char *path, const struct vmcore_options *o, int 
 			  const char **reason)
 {
 	static char text[REASON_LEN];
-	char reader[PATH_MAX], kinds[64];
+	char reader[PATH_MAX], kinds[VMCORE_KINDS_SIZE];
 	const char * const args[] = {
 		"drgn", "-q", "-c", path, "-s", o->vmlinux, reader, "--records",
-		"--source", name_kinds(o->kinds, kinds), NULL,
+		"--source", vmcore_name_kinds(o->kinds, kinds), NULL,
 	};
 	int status;
 

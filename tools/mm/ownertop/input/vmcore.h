@@ -16,6 +16,12 @@ struct vmcore_options {
 	unsigned int kinds;	/* bits 1 << OWNER_KIND_*; 0: slab objects and per-CPU areas */
 };
 
+/* A buffer for the names of all kinds. */
+#define VMCORE_KINDS_SIZE	64
+
+/* Returns the names of kinds of memory, as the option --source of the reader takes them. */
+const char *vmcore_name_kinds(unsigned int kinds, char text[VMCORE_KINDS_SIZE]);
+
 /* Is an input with @head at its beginning a memory dump, or any file of the ELF format? */
 bool vmcore_recognise(struct text_slice head);
 

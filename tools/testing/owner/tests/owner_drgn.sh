@@ -138,6 +138,16 @@ sentence_is_answered()
 			"owner_truth 40 8000; owner_truth_acct 19 3800; owner_truth_rcu 12 2400; "
 }
 
+# Which kinds are read depends on the sentence, without --source.
+sentence_about_pages_is_answered()
+{
+	ask 'group=kind,func format=tsv if func ~ pages_* && order >= 0' &&
+		cp "$work/got" "$work/by_order" && file_has "$work/by_order" '^group.*	page	pages_single ' &&
+		ask 'group=kind format=tsv if kind != slab' &&
+		equals "$(awk '$1 == "group" { print $NF }' "$work/got" | sort | paste -s -d ' ')" \
+			"page percpu"
+}
+
 # refuses PATTERN STATUS COMMAND...: the message has PATTERN
 refuses()
 {
@@ -230,6 +240,7 @@ done
 ok "--page: no memory" refuses 'page frame 0x7ffffff has no owner' 1 ask --page 0x7ffffff
 ok "--stats agrees with owner/stats" stats_agree
 ok "a sentence is answered exactly" sentence_is_answered
+ok "a sentence about pages is answered" sentence_about_pages_is_answered
 ok "a wrong sentence is refused" refuses 'grup' 2 ask 'grup=cache'
 ok "a wrong option is refused" refuses 'unrecognized arguments: --recods' 2 ask --recods
 ok "a wrong source is refused" refuses "no source 'slub'" 2 ask --records --source slub
