@@ -137,14 +137,6 @@ static bool match_word(const struct owner_sentence *s, const union owner_value *
 	return !strncmp(wanted, word, length) && !wanted[length];
 }
 
-#define NOPROF	"_noprof"
-
-static bool ends_with_noprof(const char *word, size_t length)
-{
-	return length > strlen(NOPROF) &&
-	       !memcmp(word + length - strlen(NOPROF), NOPROF, strlen(NOPROF));
-}
-
 /**
  * owner_lang_word_matches() - test whether a word matches a value of a comparison
  * @s: the sentence
@@ -152,9 +144,8 @@ static bool ends_with_noprof(const char *word, size_t length)
  * @word: the word to test
  *
  * Ignores the operator: for != the caller inverts the result. The name of a function of the
- * kernel also matches without the suffix of its compiler (.constprop.0, .isra.0, .part.0, .cold)
- * and without that of memory allocation profiling (_noprof). In names of other languages, as
- * main.handler, a dot is not the compiler's.
+ * kernel also matches without the suffixes that owner_lang_function_length() leaves out. In names
+ * of other languages, as main.handler, a dot is not the compiler's.
  *
  * Return: true if @word equals a value or matches a glob.
  */
@@ -163,13 +154,12 @@ bool owner_lang_word_matches(const struct owner_sentence *s,
 {
 	const union owner_value *value = &s->values[comparison->first_value];
 	const union owner_value *end = value + comparison->nr_values;
-	size_t length = strlen(word), without_suffix = length, stem;
+	size_t length = strlen(word), without_suffix = length, stem = length;
 
-	if (comparison->field == OWNER_FIELD_FUNC)
+	if (comparison->field == OWNER_FIELD_FUNC) {
 		without_suffix = strcspn(word, ".");
-	stem = without_suffix;
-	if (comparison->field == OWNER_FIELD_FUNC && ends_with_noprof(word, stem))
-		stem -= strlen(NOPROF);
+		stem = owner_lang_function_length(word, length);
+	}
 	for (; value < end; value++)
 		if (match_word(s, value, word, length) ||
 		    (without_suffix < length && match_word(s, value, word, without_suffix)) ||

@@ -68,6 +68,7 @@ enum owner_field {
 	OWNER_FIELD_KIND,	/* enum owner_kind */
 	/* Rules cannot use the fields below: they have no value during an allocation. */
 	OWNER_FIELD_AGE,	/* ns since the allocation */
+	OWNER_FIELD_SYSCALL,	/* outermost function of the chain that is a syscall's entry */
 	OWNER_FIELD_HANDLE,
 	OWNER_FIELD_BINARY,	/* names of the files of the user chain */
 	OWNER_FIELD_UFUNC,	/* functions of the user chain: only ownertop knows them */
@@ -99,6 +100,7 @@ enum owner_setting {
 	OWNER_SET_NID,
 	OWNER_SET_GROUP,
 	OWNER_SET_SORT,
+	OWNER_SET_EACH,
 	OWNER_SET_TOP,
 	OWNER_SET_MIN,
 	OWNER_SET_FORMAT,
@@ -128,6 +130,7 @@ enum owner_sort {
 	OWNER_SORT_OBJECTS,
 	OWNER_SORT_OLDEST,	/* age of the oldest object */
 	OWNER_SORT_YOUNGEST,	/* age of the youngest object, smallest age first */
+	OWNER_SORT_SLABS,	/* slabs with an object of the group: only the kernel knows them */
 	OWNER_SORTS
 };
 
@@ -137,6 +140,7 @@ struct owner_group_field {
 	unsigned char full;	/* stack.full: keep leading frames of the allocator */
 	unsigned char frames;	/* stack.N, user.N: compare the first N frames; 0: all */
 	unsigned char outermost;	/* stack.-N: compare the last N frames */
+	unsigned char functions;	/* stack.func: compare functions, not return addresses */
 	unsigned char log2;	/* age.log2: each bucket is twice as wide as the one below */
 	unsigned long long width;	/* age.1h, size.4K: width of the buckets; 0: none */
 };
@@ -224,6 +228,7 @@ struct owner_sentence {
 	enum owner_format format;
 	bool since_mark;		/* show growth: what is held less what the mark has */
 	unsigned int top;		/* groups or single objects to show; 0: all */
+	enum owner_field each;		/* if each= is given: top= is for each of its values */
 	unsigned long long min_held;	/* bytes that a group holds at least to be shown */
 	unsigned int nr_group_by;	/* 0: show single objects */
 	unsigned int nr_sort_by;
@@ -263,6 +268,9 @@ struct owner_lang_text {
 bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length);
 bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 		      const char *text, size_t length, struct owner_lang_error *error);
+const struct owner_group_field *owner_lang_find_group_field(const struct owner_sentence *s,
+							    enum owner_field field);
+bool owner_lang_sorts_by(const struct owner_sentence *s, enum owner_sort key);
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
 size_t owner_lang_print_comparison(const struct owner_sentence *s,
 				   const struct owner_comparison *c, char *buf, size_t size);
@@ -338,6 +346,8 @@ struct owner_unit {
 };
 
 const struct owner_unit *owner_lang_units(enum owner_type type);
+size_t owner_lang_function_length(const char *name, size_t length);
+const char *owner_lang_syscall_of_function(const char *function, size_t *length);
 bool owner_lang_is_word_char(char c);
 int owner_lang_find_name(const char *word, size_t length, const char * const *names,
 			 unsigned int count);

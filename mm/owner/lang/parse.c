@@ -108,7 +108,25 @@ static bool read_nid(struct parser *p)
 	return owner_lang_read_values(p, c);
 }
 
-/* Read what follows the dot of "stack.8", "stack.-3", "stack.full" or "user.4". */
+/* Skip @word and the dot behind it, if @part is that word or begins so. */
+static bool skip_word(const struct parser *p, struct token *part, const char *word)
+{
+	const char *text = p->text + part->at;
+	unsigned int length = strlen(word);
+
+	if (part->length < length || memcmp(text, word, length))
+		return false;
+	if (part->length > length && (text[length] != '.' || part->length == ++length))
+		return false;
+	part->at += length;
+	part->length -= length;
+	return true;
+}
+
+/*
+ * Read what follows the dot of "stack.8", "stack.-3", "stack.func", "stack.func.8", "stack.full" or
+ * "user.4".
+ */
 static bool read_group_frames(struct parser *p, struct token *frames,
 			      struct owner_group_field *group)
 {
@@ -120,6 +138,9 @@ static bool read_group_frames(struct parser *p, struct token *frames,
 		group->full = true;
 		return true;
 	}
+	group->functions = !user && skip_word(p, frames, "func");
+	if (group->functions && !frames->length)
+		return true;
 	if (!user && frames->length && p->text[frames->at] == '-') {
 		group->outermost = true;
 		frames->at++;
@@ -129,7 +150,7 @@ static bool read_group_frames(struct parser *p, struct token *frames,
 	    !number || number > most)
 		return owner_lang_fail(p, &p->token,
 				       user ? "'user.' goes on with 1 to %d frames" :
-				       "'stack.' goes on with 1 to %d frames, with '-3' for the last 3, or with 'full'",
+				       "'stack.' goes on with 1 to %d frames, '-3' for the last 3, 'func' or 'full'",
 				       most);
 	group->frames = number;
 	return true;
@@ -196,7 +217,6 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 static bool read_groups(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
-	unsigned int i;
 
 	for (;;) {
 		struct owner_group_field *group = &s->group_by[s->nr_group_by];
@@ -206,10 +226,9 @@ static bool read_groups(struct parser *p)
 					       OWNER_GROUP_MAX);
 		if (!read_group_field(p, group))
 			return false;
-		for (i = 0; i < s->nr_group_by; i++)
-			if (s->group_by[i].field == group->field)
-				return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
-						       owner_field_names[group->field]);
+		if (owner_lang_find_group_field(s, group->field))
+			return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
+					       owner_field_names[group->field]);
 		s->nr_group_by++;
 		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
@@ -220,22 +239,28 @@ static bool read_groups(struct parser *p)
 static bool read_sorts(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
-	unsigned int i;
 
 	for (;;) {
 		int found = owner_lang_pick_name(p, "sort", owner_sort_names, OWNER_SORTS);
 
 		if (found < 0)
 			return false;
-		for (i = 0; i < s->nr_sort_by; i++)
-			if (s->sort_by[i] == found)
-				return owner_lang_fail(p, &p->token, "'%s' is sorted by twice",
-						       owner_sort_names[found]);
+		if (owner_lang_sorts_by(s, found))
+			return owner_lang_fail(p, &p->token, "'%s' is sorted by twice",
+					       owner_sort_names[found]);
 		s->sort_by[s->nr_sort_by++] = found;
 		if (!owner_lang_next_token(p) || p->token.kind != TOKEN_COMMA)
 			return !p->failed;
 		owner_lang_next_token(p);
 	}
+}
+
+static bool read_each(struct parser *p)
+{
+	int field = owner_lang_pick_name(p, "each", owner_field_names, OWNER_GROUP_FIELDS);
+
+	p->s->each = field;
+	return field >= 0 && owner_lang_next_token(p);
 }
 
 static bool read_min(struct parser *p)
@@ -270,6 +295,8 @@ static bool read_setting_value(struct parser *p, enum owner_setting setting)
 		return read_groups(p);
 	case OWNER_SET_SORT:
 		return read_sorts(p);
+	case OWNER_SET_EACH:
+		return read_each(p);
 	case OWNER_SET_TOP:
 		return read_count(p, "top", ~0U, &s->top);
 	case OWNER_SET_MIN:
@@ -349,6 +376,36 @@ static bool read_setting(struct parser *p)
 	return owner_lang_next_token(p) && read_setting_value(p, setting);
 }
 
+/**
+ * owner_lang_find_group_field() - find a field in group=
+ * @s: the sentence
+ * @field: the field
+ *
+ * Return: its entry, NULL if the sentence does not group by it.
+ */
+const struct owner_group_field *owner_lang_find_group_field(const struct owner_sentence *s,
+							    enum owner_field field)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field == field)
+			return &s->group_by[i];
+	return NULL;
+}
+
+/**
+ * owner_lang_sorts_by() - find a key in sort=
+ * @s: the sentence
+ * @key: the key
+ *
+ * Return: true if the sentence sorts by it.
+ */
+bool owner_lang_sorts_by(const struct owner_sentence *s, enum owner_sort key)
+{
+	return memchr(s->sort_by, key, s->nr_sort_by);
+}
+
 /* --- Sentences -------------------------------------------------------------- */
 
 static bool read_condition(struct parser *p)
@@ -386,11 +443,40 @@ static bool read_command(struct parser *p)
 	return true;
 }
 
-/* sort=, min= and since= need group=. */
+/* each= is about one of the fields of group=, and about top=. */
+static bool check_each(struct parser *p)
+{
+	const struct token *each = &p->setting_tokens[OWNER_SET_EACH];
+	struct owner_sentence *s = p->s;
+
+	if (!(s->settings_given & 1U << OWNER_SET_EACH))
+		return true;
+	if (!s->top)
+		return owner_lang_fail(p, each,
+				       "'each' shows the first groups of each %s: say top= too",
+				       owner_field_names[s->each]);
+	return owner_lang_find_group_field(s, s->each) ||
+	       owner_lang_fail(p, each, "'each' names a field of group=, and '%s' is none of them",
+			       owner_field_names[s->each]);
+}
+
+/* A handle is that of a whole chain: a part of one and its functions have none. */
+static bool check_mode(struct parser *p)
+{
+	const struct owner_group_field *stack = owner_lang_find_group_field(p->s,
+									    OWNER_FIELD_STACK);
+
+	if (p->s->mode == OWNER_MODE_STACK || !stack || !(stack->frames || stack->functions))
+		return true;
+	return owner_lang_fail(p, &p->setting_tokens[OWNER_SET_MODE],
+			       "a handle is that of a whole chain: say group=stack, without more");
+}
+
+/* sort=, each=, min= and since= need group=. */
 static bool check_groups(struct parser *p)
 {
 	static const unsigned char group_settings[] = {
-		OWNER_SET_SORT, OWNER_SET_MIN, OWNER_SET_SINCE
+		OWNER_SET_SORT, OWNER_SET_EACH, OWNER_SET_MIN, OWNER_SET_SINCE
 	};
 	struct owner_sentence *s = p->s;
 	unsigned int i;
@@ -400,7 +486,7 @@ static bool check_groups(struct parser *p)
 			return owner_lang_fail(p, &p->setting_tokens[group_settings[i]],
 					       "'%s' is for groups: say group= too",
 					       owner_setting_names[group_settings[i]]);
-	return true;
+	return check_each(p) && check_mode(p);
 }
 
 /* Pages are never sampled, so sample= in a rule about pages only is a mistake. */

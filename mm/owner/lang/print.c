@@ -151,9 +151,8 @@ static void append_group(struct output *out, const struct owner_sentence *s)
 		const struct owner_group_field *group = &s->group_by[i];
 
 		append_text(out, "%s%s", i ? "," : "", owner_field_names[group->field]);
-		if (group->full)
-			append_text(out, ".full");
-		else if (group->frames)
+		append_text(out, group->full ? ".full" : group->functions ? ".func" : "");
+		if (group->frames)
 			append_text(out, group->outermost ? ".-%u" : ".%u", group->frames);
 		append_bucket(out, group);
 	}
@@ -195,6 +194,8 @@ static void append_setting(struct output *out, const struct owner_sentence *s,
 		for (i = 0; i < s->nr_sort_by; i++)
 			append_text(out, "%s%s", i ? "," : "", owner_sort_names[s->sort_by[i]]);
 		return;
+	case OWNER_SET_EACH:
+		return append_text(out, "%s", owner_field_names[s->each]);
 	case OWNER_SET_TOP:
 		return append_text(out, "%u", s->top);
 	case OWNER_SET_MIN:

@@ -24,6 +24,7 @@ const char * const owner_field_names[OWNER_GROUP_FIELDS] = {
 	[OWNER_FIELD_TS]	= "ts",
 	[OWNER_FIELD_FUNC]	= "func",
 	[OWNER_FIELD_MODULE]	= "module",
+	[OWNER_FIELD_SYSCALL]	= "syscall",
 	[OWNER_FIELD_HANDLE]	= "handle",
 	[OWNER_FIELD_KIND]	= "kind",
 	[OWNER_FIELD_BINARY]	= "binary",
@@ -48,6 +49,7 @@ const unsigned char owner_field_types[OWNER_FIELDS] = {
 	[OWNER_FIELD_TS]	= OWNER_TYPE_TIME,
 	[OWNER_FIELD_FUNC]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_MODULE]	= OWNER_TYPE_WORDS,
+	[OWNER_FIELD_SYSCALL]	= OWNER_TYPE_WORDS,
 	[OWNER_FIELD_HANDLE]	= OWNER_TYPE_NUMBER,
 	[OWNER_FIELD_KIND]	= OWNER_TYPE_KIND,
 	[OWNER_FIELD_BINARY]	= OWNER_TYPE_WORDS,
@@ -65,6 +67,7 @@ const char * const owner_setting_names[OWNER_SETTINGS] = {
 	[OWNER_SET_NID]		= "nid",
 	[OWNER_SET_GROUP]	= "group",
 	[OWNER_SET_SORT]	= "sort",
+	[OWNER_SET_EACH]	= "each",
 	[OWNER_SET_TOP]		= "top",
 	[OWNER_SET_MIN]		= "min",
 	[OWNER_SET_FORMAT]	= "format",
@@ -101,6 +104,7 @@ const char * const owner_sort_names[OWNER_SORTS] = {
 	[OWNER_SORT_OBJECTS]	= "objects",
 	[OWNER_SORT_OLDEST]	= "oldest",
 	[OWNER_SORT_YOUNGEST]	= "youngest",
+	[OWNER_SORT_SLABS]	= "slabs",
 };
 
 const char * const owner_operator_names[OWNER_OPERATORS] = {
@@ -136,6 +140,61 @@ const struct owner_unit *owner_lang_units(enum owner_type type)
 	default:
 		return no_units;
 	}
+}
+
+#define NOPROF	"_noprof"
+
+/**
+ * owner_lang_function_length() - measure a function's name without what its build has added
+ * @name: of a function of the kernel
+ * @length: of @name
+ *
+ * Return: the length without the suffix of the compiler (.constprop.0, .isra.0, .part.0, .cold) and
+ *	without that of memory allocation profiling (_noprof).
+ */
+size_t owner_lang_function_length(const char *name, size_t length)
+{
+	const char *dot = length ? memchr(name + 1, '.', length - 1) : NULL;
+
+	if (dot)
+		length = dot - name;
+	if (length > strlen(NOPROF) &&
+	    !memcmp(name + length - strlen(NOPROF), NOPROF, strlen(NOPROF)))
+		length -= strlen(NOPROF);
+	return length;
+}
+
+/**
+ * owner_lang_syscall_of_function() - find the system call that a function is the entry of
+ * @function: name of a function of the kernel
+ * @length: of @function; gets the length of the system call's name
+ *
+ * The names are those of the macro SYSCALL_DEFINE: "sys_", "compat_sys_" or, of an architecture
+ * with wrappers, "__x64_sys_", and behind that the name of the system call. An entry that jumps to
+ * "ksys_write" is not in the chain, so this is an entry as well.
+ *
+ * Return: the system call's name, a part of @function; NULL if it is no entry.
+ */
+const char *owner_lang_syscall_of_function(const char *function, size_t *length)
+{
+	const char *end = function + owner_lang_function_length(function, *length);
+	const char *name = function, *wrapped;
+
+	if (end - name > 2 && !memcmp(name, "__", 2)) {
+		wrapped = memchr(name + 2, '_', end - name - 2);
+		if (!wrapped)
+			return NULL;
+		name = wrapped + 1;
+	} else if (end > name && *name == 'k') {
+		name++;
+	}
+	if (end - name > 7 && !memcmp(name, "compat_", 7))
+		name += 7;
+	if (end - name <= 4 || memcmp(name, "sys_", 4))
+		return NULL;
+	name += 4;
+	*length = end - name;
+	return name;
 }
 
 /* Can a word contain this character without quotes? */

@@ -171,19 +171,19 @@ static const struct {
 	  "only chains are cut, as stack.8, and only bytes and times have buckets, as age.1h" },
 	{ OWNER_QUERY, "group=stack.65",
 		       "      ^~~~~~~~",
-	  "'stack.' goes on with 1 to 64 frames, with '-3' for the last 3, or with 'full'" },
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
 	{ OWNER_QUERY, "group=stack.-65",
 		       "      ^~~~~~~~~",
-	  "'stack.' goes on with 1 to 64 frames, with '-3' for the last 3, or with 'full'" },
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
 	{ OWNER_QUERY, "group=stack.-",
 		       "      ^~~~~~~",
-	  "'stack.' goes on with 1 to 64 frames, with '-3' for the last 3, or with 'full'" },
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
 	{ OWNER_QUERY, "group=user.-3",
 		       "      ^~~~~~~",
 	  "'user.' goes on with 1 to 16 frames" },
 	{ OWNER_QUERY, "group=stack.",
 		       "      ^~~~~~",
-	  "'stack.' goes on with 1 to 64 frames, with '-3' for the last 3, or with 'full'" },
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
 	{ OWNER_QUERY, "group=user.17",
 		       "      ^~~~~~~",
 	  "'user.' goes on with 1 to 16 frames" },
@@ -217,6 +217,36 @@ static const struct {
 	{ OWNER_QUERY, "min=1M",
 		       "^~~",
 	  "'min' is for groups: say group= too" },
+	{ OWNER_QUERY, "each=cache top=3",
+		       "^~~~",
+	  "'each' is for groups: say group= too" },
+	{ OWNER_QUERY, "group=cache each=func top=3",
+		       "            ^~~~",
+	  "'each' names a field of group=, and 'func' is none of them" },
+	{ OWNER_QUERY, "group=cache each=cache",
+		       "            ^~~~",
+	  "'each' shows the first groups of each cache: say top= too" },
+	{ OWNER_QUERY, "group=cache each=cachr top=3",
+		       "                 ^~~~~",
+	  "'each' cannot be 'cachr': did you mean 'cache'?" },
+	{ OWNER_QUERY, "group=stack.func.",
+		       "      ^~~~~~~~~~~",
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
+	{ OWNER_QUERY, "group=stack.func4",
+		       "      ^~~~~~~~~~~",
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
+	{ OWNER_QUERY, "group=stack.func.65",
+		       "      ^~~~~~~~~~~~~",
+	  "'stack.' goes on with 1 to 64 frames, '-3' for the last 3, 'func' or 'full'" },
+	{ OWNER_QUERY, "group=user.func",
+		       "      ^~~~~~~~~",
+	  "'user.' goes on with 1 to 16 frames" },
+	{ OWNER_QUERY, "group=stack.func mode=handle",
+		       "                 ^~~~",
+	  "a handle is that of a whole chain: say group=stack, without more" },
+	{ OWNER_CONTROL, "depth=4 if syscall == openat",
+			 "           ^~~~~~~",
+	  "'syscall' is not known at allocation: ask it of a query" },
 	{ OWNER_QUERY, "since=mark",
 		       "^~~~~",
 	  "'since' is for groups: say group= too" },
@@ -259,7 +289,7 @@ static const struct {
 	  "expected a setting, or 'if': choose from " SETTINGS_OF_CONTROL },
 	{ OWNER_QUERY, "group=cache where pid == 1",
 		       "            ^~~~~",
-	  "expected a setting, or 'if': choose from mode, nid, group, sort, top, min, format, since"
+	  "expected a setting, or 'if': choose from mode, nid, group, sort, each, top, min, format, since"
 	},
 	{ OWNER_CONTROL, "del 3 4",
 			 "^~~",
@@ -298,7 +328,7 @@ static const struct {
 	{ OWNER_QUERY, "if xyzzy == a",
 		       "   ^~~~~",
 	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL
-	  ", age, handle, binary, ufunc, address" },
+	  ", age, syscall, handle, binary, ufunc, address" },
 	{ OWNER_CONTROL, "depth=3 if age > 1h",
 			 "           ^~~",
 	  "'age' is not known at allocation: ask it of a query" },
@@ -591,4 +621,35 @@ void owner_lang_test_errors_of_long(struct kunit *test)
 	repeat_text(repeat_text(end, " ", OWNER_ERROR_SENTENCE_MAX - 4), "^~~~\n", 1);
 	owner_lang_render_error(&error, text, strlen(text), printed, sizeof(printed));
 	KUNIT_EXPECT_STREQ(test, printed, expected);
+}
+
+/* An entry of a system call is known by its name, in each form that an architecture gives it. */
+void owner_lang_test_syscalls(struct kunit *test)
+{
+	static const struct {
+		const char *function, *syscall;
+	} functions[] = {
+		{ "__x64_sys_openat", "openat" }, { "__arm64_sys_read", "read" },
+		{ "__ia32_compat_sys_ioctl", "ioctl" }, { "__se_sys_clone3", "clone3" },
+		{ "__do_sys_clone", "clone" }, { "sys_finit_module", "finit_module" },
+		{ "compat_sys_sendmsg", "sendmsg" }, { "ksys_write", "write" },
+		{ "__x64_sys_brk.cold", "brk" }, { "sys_", NULL }, { "__x64_sys_", NULL },
+		{ "__sys_bpf", NULL }, { "x64_sys_call", NULL }, { "do_sys_openat2", NULL },
+		{ "__x64_sysfs", NULL }, { "__", NULL }, { "k", NULL }, { "", NULL },
+		{ "ksysfs_init", NULL }, { "sys.x", NULL }, { "__compat", NULL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		size_t length = strlen(functions[i].function);
+		const char *found = owner_lang_syscall_of_function(functions[i].function, &length);
+
+		KUNIT_ASSERT_EQ_MSG(test, !found, !functions[i].syscall, "%s",
+				    functions[i].function);
+		if (!found)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, length, strlen(functions[i].syscall), "%s",
+				    functions[i].function);
+		KUNIT_EXPECT_MEMEQ(test, found, functions[i].syscall, length);
+	}
 }

@@ -17,5 +17,6 @@ void owner_lang_test_errors(struct kunit *test);
 void owner_lang_test_zero_in_word(struct kunit *test);
 void owner_lang_test_limits(struct kunit *test);
 void owner_lang_test_errors_of_long(struct kunit *test);
+void owner_lang_test_syscalls(struct kunit *test);
 
 #endif /* _MM_OWNER_LANG_KUNIT_H */
