@@ -8,11 +8,22 @@
 
 #include "query.h"
 
+/* Count the slab of an object once: the walk finds all objects of a slab before the next one. */
+static void count_slab(u64 *slabs, unsigned long *last_slab, unsigned long pfn)
+{
+	*slabs += *last_slab != pfn;
+	*last_slab = pfn;
+}
+
 static void add_object_to_group(struct owner_query *query, struct owner_query_group *group)
 {
 	struct owner_sum sum = owner_query_object_sum(query);
 
 	owner_sum_join(&group->sum, &sum);
+	if (query->object.kind != OWNER_KIND_SLAB)
+		return;
+	count_slab(&group->slabs, &group->last_slab, query->object.pfn);
+	count_slab(&query->slabs, &query->last_slab, query->object.pfn);
 }
 
 /*

@@ -57,7 +57,7 @@ static void note_matches(struct owner_query *query)
 		if (query->unmatched & BIT(i))
 			fields |= BIT(s->comparisons[i].field);
 	if (!query->chain)
-		fields &= ~(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE));
+		fields &= ~OWNER_CHAIN_FIELDS;
 	for (i = 0; i < s->nr_comparisons; i++)
 		if (fields & BIT(s->comparisons[i].field))
 			query->compared |= BIT(i);
@@ -98,6 +98,8 @@ void owner_query_rewind(struct owner_query *query)
 	if (shows_cgroups(&query->sentence))
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};
+	query->slabs = 0;
+	query->last_slab = 0;
 	/* An address can be that of no object at all. */
 	query->compared = find_comparisons(&query->sentence, BIT(OWNER_TYPE_ADDRESS));
 	query->unmatched = query->compared |
@@ -129,16 +131,13 @@ int owner_query_prepare(struct owner_query *query)
 static bool can_use_counters(const struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
-	unsigned int i;
 
 	if (!(owner_lang_asked_kinds(s) & BIT(OWNER_KIND_SLAB)))
 		return false;
 	if (s->since_mark)
 		s = &query->mark->sentence;
-	for (i = 0; i < s->nr_sort_by; i++)
-		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
-			return false;
 	return !(owner_query_fields(s) & ~OWNER_CHAIN_FIELDS) &&
+	       !owner_query_sorts_by_objects(s) &&
 	       (owner_query_is_growth(s) || !owner_read_samples());
 }
 

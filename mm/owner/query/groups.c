@@ -13,6 +13,7 @@
  */
 
 #include <linux/jhash.h>
+#include <linux/kallsyms.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -41,23 +42,34 @@ static unsigned int encode_name(u64 *key, const char *name, unsigned int max_len
 	return words;
 }
 
+/* Two call sites in a function have one value. A function without a name has one by frame. */
+static noinline_for_stack u64 hash_function(unsigned long frame)
+{
+	char text[KSYM_SYMBOL_LEN];
+	u32 length;
+
+	if (!owner_query_print_function(frame, text))
+		return frame;
+	length = strlen(text);
+	return (u64)jhash(text, length, 0) << 32 | jhash(text, length, 1);
+}
+
 static unsigned int encode_stack(u64 *key, struct owner_query *query,
 				 const struct owner_group_field *by)
 {
 	struct owner_query_chain *chain = owner_query_object_chain(query);
-	unsigned int i, first = by->full ? 0 : chain->first;
-	unsigned int frames = chain->count - first;
+	unsigned int i, first, frames = owner_query_select_frames(chain, by, &first);
+	unsigned long frame;
 
 	if (owner_query_keyed_by_handle(&query->sentence)) {
 		*key = query->object.owner.stack;
 		return 1;
 	}
-	frames = min(frames, by->frames ?: OWNER_FRAMES_MAX);
-	if (by->outermost)
-		first = chain->count - frames;
 	key[0] = frames;
-	for (i = 0; i < frames; i++)
-		key[1 + i] = stack_depot_frame(chain->handle, first + i);
+	for (i = 0; i < frames; i++) {
+		frame = stack_depot_frame(chain->handle, first + i);
+		key[1 + i] = by->functions ? hash_function(frame) : frame;
+	}
 	return 1 + frames;
 }
 
@@ -68,6 +80,14 @@ static unsigned int encode_user(u64 *key, const struct owner_query *query,
 
 	key[0] = by->frames ? min(count, by->frames) : count;
 	return 1 + key[0];
+}
+
+static noinline_for_stack unsigned int encode_syscall(u64 *key, struct owner_query *query)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	owner_query_chain_syscall(owner_query_object_chain(query), name);
+	return encode_name(key, name, OWNER_QUERY_NAME_MAX);
 }
 
 /* Write one field of the object that was found last to @key. Returns how many words. */
@@ -91,6 +111,8 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	case OWNER_FIELD_MODULE:
 		owner_query_chain_module(owner_query_object_chain(query), name, sizeof(name));
 		return encode_name(key, name, sizeof(name));
+	case OWNER_FIELD_SYSCALL:
+		return encode_syscall(key, query);
 	case OWNER_FIELD_CACHE:
 	case OWNER_FIELD_COMM:
 		return encode_name(key, absent ? "" : query->fields.value[by->field].word,
@@ -104,8 +126,10 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	}
 }
 
-static u64 get_sum_sort_value(const struct owner_sum *sum, enum owner_sort sort)
+static u64 get_sort_value(const struct owner_query_group *group, enum owner_sort sort)
 {
+	const struct owner_sum *sum = &group->sum;
+
 	switch (sort) {
 	case OWNER_SORT_HELD:
 		return sum->estimate.held;
@@ -117,6 +141,8 @@ static u64 get_sum_sort_value(const struct owner_sum *sum, enum owner_sort sort)
 		return sum->oldest;
 	case OWNER_SORT_YOUNGEST:
 		return U64_MAX - sum->youngest;
+	case OWNER_SORT_SLABS:
+		return group->slabs;
 	default:
 		return sum->estimate.bytes;
 	}
@@ -128,29 +154,74 @@ static bool holds_enough(const struct owner_query_group *group, const struct own
 	return !s->min_held || (s64)group->sum.estimate.held >= (s64)s->min_held;
 }
 
-static int compare_groups(const void *a, const void *b, const void *sentence)
+/* With each=, all groups that have the same value of this field follow their first one. */
+static int compare_groups(const void *a, const void *b, const void *of_query)
 {
 	const struct owner_query_group *x = *(const struct owner_query_group **)a;
 	const struct owner_query_group *y = *(const struct owner_query_group **)b;
-	const struct owner_sentence *s = sentence;
-	bool enough = holds_enough(x, s);
+	const struct owner_query *query = of_query;
+	const struct owner_sentence *s = &query->sentence;
 	unsigned int i;
+	bool enough;
 
 	/* There can be a million groups. A task that is killed needs no order. */
 	cond_resched();
 	if (fatal_signal_pending(current))
 		return 0;
+	if (query->has_leads && x->shown != y->shown)
+		return x->shown ? -1 : 1;
+	if (query->has_leads && x->lead != y->lead) {
+		x = x->lead;
+		y = y->lead;
+	}
+	enough = holds_enough(x, s);
 	if (enough != holds_enough(y, s))
 		return enough ? -1 : 1;
 	for (i = 0; i < max(s->nr_sort_by, 1U); i++) {
 		enum owner_sort sort = s->nr_sort_by ? s->sort_by[i] : OWNER_SORT_HELD;
-		s64 left = get_sum_sort_value(&x->sum, sort);
-		s64 right = get_sum_sort_value(&y->sum, sort);
+		s64 left = get_sort_value(x, sort);
+		s64 right = get_sort_value(y, sort);
 
 		if (left != right)
 			return left < right ? 1 : -1;
 	}
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
+}
+
+/* Compare the values of the field of each=. */
+static int compare_each(const struct owner_query_group *x, const struct owner_query_group *y)
+{
+	if (x->each_words != y->each_words)
+		return x->each_words < y->each_words ? -1 : 1;
+	return memcmp(x->key + x->each_at, y->key + y->each_at, x->each_words * sizeof(u64));
+}
+
+static int compare_each_first(const void *a, const void *b, const void *query)
+{
+	return compare_each(*(const struct owner_query_group **)a,
+			    *(const struct owner_query_group **)b) ?: compare_groups(a, b, query);
+}
+
+/* Choose the first top= groups of each value of the field of each=. */
+static void choose_groups_of_each(struct owner_query *query)
+{
+	struct owner_query_group *lead = NULL, *group;
+	unsigned int i, rank = 0;
+
+	sort_r(query->groups, query->nr_groups, sizeof(*query->groups), compare_each_first, NULL,
+	       query);
+	for (i = 0; i < query->nr_groups; i++) {
+		group = query->groups[i];
+		if (!lead || compare_each(lead, group)) {
+			lead = group;
+			rank = 0;
+		}
+		group->lead = lead;
+		group->shown = rank++ < query->sentence.top &&
+			       holds_enough(group, &query->sentence);
+		cond_resched();
+	}
+	query->has_leads = true;
 }
 
 #define NO_FREE_MEMORY	"the machine had no free memory"
@@ -218,7 +289,7 @@ static unsigned int partition_groups(struct owner_query *query, unsigned int sta
 	swap(groups[place], groups[end - 1]);
 	place = start;
 	for (i = start; i < end - 1; i++) {
-		if (compare_groups(&groups[i], &groups[end - 1], &query->sentence) < 0) {
+		if (compare_groups(&groups[i], &groups[end - 1], query) < 0) {
 			swap(groups[i], groups[place]);
 			place++;
 		}
@@ -267,10 +338,13 @@ static int fold_groups(struct owner_query *query)
 
 static unsigned int count_shown_groups(const struct owner_query *query)
 {
-	unsigned int i, shown = 0, top = query->sentence.top ?: UINT_MAX;
+	unsigned int i, shown = 0, top = query->sentence.top;
 
+	if (!top || query->has_leads)
+		top = UINT_MAX;
 	for (i = 0; i < query->nr_groups && shown < top; i++) {
-		shown += holds_enough(query->groups[i], &query->sentence);
+		shown += query->has_leads ? query->groups[i]->shown :
+					    holds_enough(query->groups[i], &query->sentence);
 		cond_resched();
 	}
 	return shown;
@@ -283,10 +357,11 @@ static unsigned int count_shown_groups(const struct owner_query *query)
 void owner_query_sort_groups(struct owner_query *query)
 {
 	lockdep_assert_not_held(&slab_mutex);
+	if (query->sentence.settings_given & BIT(OWNER_SET_EACH))
+		choose_groups_of_each(query);
 	query->nr_shown = count_shown_groups(query);
 	select_groups(query, query->nr_shown);
-	sort_r(query->groups, query->nr_shown, sizeof(*query->groups), compare_groups, NULL,
-	       &query->sentence);
+	sort_r(query->groups, query->nr_shown, sizeof(*query->groups), compare_groups, NULL, query);
 }
 
 static void add_to_bucket(struct owner_query *query, struct owner_query_group *group)
@@ -411,12 +486,19 @@ void owner_query_trim_table(struct owner_query *query)
  */
 struct owner_query_group *owner_query_find_group(struct owner_query *query)
 {
-	unsigned int i, words = 0;
+	const struct owner_sentence *s = &query->sentence;
+	unsigned int i, words = 0, length;
 	struct owner_query_group *group;
 	u32 hash;
 
-	for (i = 0; i < query->sentence.nr_group_by; i++)
-		words += encode_field(query->key + words, query, &query->sentence.group_by[i]);
+	for (i = 0; i < s->nr_group_by; i++) {
+		length = encode_field(query->key + words, query, &s->group_by[i]);
+		if (s->group_by[i].field == s->each) {
+			query->each_at = words;
+			query->each_words = length;
+		}
+		words += length;
+	}
 	hash = jhash2((u32 *)query->key, words * 2, 0);
 	query->key_words = words;
 	query->key_hash = hash;
@@ -451,6 +533,8 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	group->sum.groups = 1;
 	group->hash = query->key_hash;
 	group->words = words;
+	group->each_at = query->each_at;
+	group->each_words = query->each_words;
 	memcpy(group->key, query->key, words * sizeof(u64));
 	if (stack_depot_get(query->object.owner.stack))
 		group->stack = query->object.owner.stack;
@@ -480,5 +564,6 @@ void owner_query_free_groups(struct owner_query *query)
 		uncharge_memory(query, table_size(query->room));
 	query->room = 0;
 	query->nr_shown = 0;
+	query->has_leads = false;
 	query->other = (struct owner_sum){};
 }

@@ -116,9 +116,9 @@ void owner_query_add_to_memo(struct owner_query *query, struct owner_query_group
  * owner_query_begin_memo() - give the query's walk a memo, if one can help
  * @query: prepared, before its cursor begins
  *
- * The memo needs memory, and it cannot know cgroups and addresses, because records do not tell
- * which cgroup an object is charged to, nor where it is, nor groups by time. Without a memo the
- * walk finds every object. Counters of chains need no memo.
+ * The memo needs memory, and it cannot know cgroups, addresses and slabs, because records do not
+ * tell which cgroup an object is charged to, nor where it is, nor groups by time. Without a memo
+ * the walk finds every object. Counters of chains need no memo.
  */
 void owner_query_begin_memo(struct owner_query *query)
 {
@@ -126,6 +126,7 @@ void owner_query_begin_memo(struct owner_query *query)
 
 	if (!query->cursor.cgroup && query->cursor.ops == &owner_slab_source &&
 	    !(query->sentence.fields_used & BIT(OWNER_FIELD_ADDRESS)) &&
+	    !owner_lang_sorts_by(&query->sentence, OWNER_SORT_SLABS) &&
 	    !groups_by_time(&query->sentence))
 		memo = owner_memo_alloc(query->now);
 	if (memo && !split_spans(memo, &query->sentence)) {

@@ -26,6 +26,19 @@ unsigned int owner_query_fields(const struct owner_sentence *s)
 	return mask;
 }
 
+/**
+ * owner_query_sorts_by_objects() - is there a sort key that takes a walk over all objects?
+ * @s: the sentence
+ *
+ * Call chains have counters of objects and bytes, but not of ages and slabs.
+ */
+bool owner_query_sorts_by_objects(const struct owner_sentence *s)
+{
+	return owner_lang_sorts_by(s, OWNER_SORT_OLDEST) ||
+	       owner_lang_sorts_by(s, OWNER_SORT_YOUNGEST) ||
+	       owner_lang_sorts_by(s, OWNER_SORT_SLABS);
+}
+
 /* Which fields a mark can have. The chain has the functions, the modules and the handle. */
 #define MARK_FIELDS	(BIT(OWNER_FIELD_STACK) | BIT(OWNER_FIELD_CACHE) | \
 			 BIT(OWNER_FIELD_CGROUP) | BIT(OWNER_FIELD_COMM) | BIT(OWNER_FIELD_PID) | \
@@ -49,8 +62,8 @@ static const char *refuse_mark(const struct owner_sentence *s)
 	if (find_group_fields(s) & ~MARK_FIELDS)
 		return "a mark has no such fields, but " MARK_FIELD_NAMES;
 	for (i = 0; i < s->nr_group_by; i++)
-		if (s->group_by[i].full || s->group_by[i].frames || s->group_by[i].log2 ||
-		    s->group_by[i].width)
+		if (s->group_by[i].full || s->group_by[i].frames ||
+		    s->group_by[i].functions || s->group_by[i].log2 || s->group_by[i].width)
 			return "a mark has whole chains and exact sizes: no dot after a field";
 	return NULL;
 }
@@ -60,7 +73,7 @@ static const char *refuse_growth(const struct owner_query *query, char *text, si
 {
 	const unsigned int of_chain = OWNER_CHAIN_FIELDS & ~BIT(OWNER_FIELD_KIND);
 	const struct owner_sentence *s = &query->sentence;
-	unsigned int i, needed = find_group_fields(s) | s->fields_used;
+	unsigned int needed = find_group_fields(s) | s->fields_used;
 
 	if (!query->mark)
 		return "this open file has no mark: write 'mark' to it, and ask since=mark later";
@@ -70,7 +83,7 @@ static const char *refuse_growth(const struct owner_query *query, char *text, si
 		needed = (needed & ~of_chain) | BIT(OWNER_FIELD_STACK);
 	if (needed & ~MARK_FIELDS)
 		return "growth is known by what a mark can have: " MARK_FIELD_NAMES
-		       ", and func, module and handle with stack";
+		       ", and func, module, syscall and handle with stack";
 	needed &= ~find_group_fields(&query->mark->sentence);
 	if (needed) {
 		snprintf(text, size,
@@ -78,9 +91,8 @@ static const char *refuse_growth(const struct owner_query *query, char *text, si
 			 owner_field_names[__ffs(needed)], owner_field_names[__ffs(needed)]);
 		return text;
 	}
-	for (i = 0; i < s->nr_sort_by; i++)
-		if (s->sort_by[i] == OWNER_SORT_OLDEST || s->sort_by[i] == OWNER_SORT_YOUNGEST)
-			return "growth has no age: sort by held, bytes, waste or objects";
+	if (owner_query_sorts_by_objects(s))
+		return "growth has no ages and no slabs: sort by held, bytes, waste or objects";
 	return NULL;
 }
 
@@ -102,16 +114,12 @@ static const char *refuse_sentence(const struct owner_query *query, char *text, 
 {
 	const struct owner_sentence *s = &query->sentence;
 	const char *refusal = s->since_mark ? refuse_growth(query, text, size) : NULL;
-	unsigned int i, kinds = owner_lang_asked_kinds(s);
+	unsigned int kinds = owner_lang_asked_kinds(s);
 
 	if (s->command == OWNER_MARK)
 		refusal = refuse_mark(s);
 	if (refusal)
 		return refusal;
-	for (i = 0; i < s->nr_group_by; i++)
-		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
-		    owner_query_keyed_by_handle(s))
-			return "a handle is that of a whole chain: group=stack, without a number";
 	if (!kinds)
 		return "neither slab objects, pages nor per-CPU areas can match: a contradiction";
 	if (kinds & BIT(OWNER_KIND_PAGE) && !owner_pages_tracked())

@@ -5,7 +5,7 @@
  * Each file uses only files above it in this list:
  *
  * modules.c	counts loaded and unloaded modules, remembers the names of the last unloaded ones
- * chain.c	frames, functions and modules of a call chain, looked up once
+ * chain.c	frames, functions, modules and system call of a call chain, looked up once
  * user.c	binaries of a user chain
  * parse.c	parses a sentence, and refuses one that cannot be answered
  * values.c	field values of an object, for the sentence's comparisons
@@ -51,6 +51,8 @@ struct seq_file;
  * @handle: of the chain, with a reference; 0 if the entry is empty
  * @count: number of frames
  * @first: index of the first frame that is not a function of the allocator
+ * @entry: number of frames up to the entry of the system call, 0 if there is none; until somebody
+ *	asks, the number of all frames
  * @compared: a bit for each comparison with functions or modules that was evaluated
  * @matched: a bit for each of them that holds
  */
@@ -58,6 +60,7 @@ struct owner_query_chain {
 	depot_stack_handle_t handle;
 	unsigned int count;
 	unsigned int first;
+	unsigned int entry;
 	u32 compared;
 	u32 matched;
 };
@@ -66,25 +69,42 @@ struct owner_query_chain {
 
 /**
  * struct owner_query_group - objects that agree in all fields of group=
- * @node: in the bucket of @hash
+ * @node: in the bucket of @hash, while objects are added
+ * @lead: after that, if the sentence has each=: the first group in the order of the answer that has
+ *	the same value of this field
+ * @shown: after that, if the sentence has each=: the group is shown
  * @sum: of the objects
+ * @slabs: if the sentence sorts by it: how many slabs have an object of the group
+ * @last_slab: page frame of the last of them
  * @stack: chain of one of the objects, with a reference, so that a handle in the key
  *	stays that chain's
  * @task: task or context of one of the objects, with a reference, so that the words of a user
  *	chain in the key stay valid
  * @hash: of the key
  * @words: length of the key
+ * @each_at: where in the key the value of the field of each= begins
+ * @each_words: its length
  * @key: the values of the fields, one after the other. A number is one word. A name is
  *	padded with zeros to whole words, with at least one zero. A call chain is its
- *	handle, or the number of its frames and the frames.
+ *	handle, or the number of its frames and the frames, or hashes of their functions' names.
  */
 struct owner_query_group {
-	struct hlist_node node;
+	union {
+		struct hlist_node node;
+		struct {
+			struct owner_query_group *lead;
+			bool shown;
+		};
+	};
 	struct owner_sum sum;
+	u64 slabs;
+	unsigned long last_slab;
 	depot_stack_handle_t stack;
 	depot_stack_handle_t task;
 	u32 hash;
 	u32 words;
+	u16 each_at;
+	u16 each_words;
 	u64 key[];
 };
 
@@ -126,9 +146,14 @@ struct owner_query_group {
  * @objcg: the cgroup to which @memory is charged, with a reference, NULL if there is none
  * @key: buffer for the key of @object
  * @key_words: its length
+ * @each_at: as in &struct owner_query_group
+ * @each_words: as in &struct owner_query_group
  * @key_hash: its hash
  * @other: sum of the groups that were folded, because @memory_max was reached
  * @total: sum of everything
+ * @has_leads: the groups have @lead and @shown
+ * @slabs: as in &struct owner_query_group, of all objects
+ * @last_slab: as in &struct owner_query_group, of all objects
  *
  * A query is used by one reader at a time.
  */
@@ -173,9 +198,14 @@ struct owner_query {
 	struct obj_cgroup *objcg;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	unsigned int key_words;
+	u16 each_at;
+	u16 each_words;
 	u32 key_hash;
 	struct owner_sum other;
 	struct owner_sum total;
+	bool has_leads;
+	u64 slabs;
+	unsigned long last_slab;
 };
 
 /* modules.c: of how many unloaded modules the names are kept */
@@ -195,6 +225,10 @@ bool owner_query_chain_matches(struct owner_query_chain *chain, const struct own
 			       const struct owner_comparison *comparison);
 unsigned long owner_query_chain_function(const struct owner_query_chain *chain);
 void owner_query_chain_module(const struct owner_query_chain *chain, char *name, size_t size);
+void owner_query_chain_syscall(struct owner_query_chain *chain, char *name);
+bool owner_query_print_function(unsigned long frame, char *text);
+unsigned int owner_query_select_frames(const struct owner_query_chain *chain,
+				       const struct owner_group_field *by, unsigned int *first);
 
 /* user.c */
 bool owner_query_user_matches(depot_stack_handle_t task, const struct owner_sentence *s,
@@ -205,10 +239,12 @@ const char *owner_query_user_binary(depot_stack_handle_t task);
 int owner_query_parse(struct owner_query *query, const char *text, size_t length,
 		      char **error_text);
 unsigned int owner_query_fields(const struct owner_sentence *s);
+bool owner_query_sorts_by_objects(const struct owner_sentence *s);
 
 /* Fields that are the same for all slab objects of a call chain. */
 #define OWNER_CHAIN_FIELDS	(BIT(OWNER_FIELD_FUNC) | BIT(OWNER_FIELD_MODULE) | \
-				 BIT(OWNER_FIELD_KIND) | BIT(OWNER_FIELD_HANDLE))
+				 BIT(OWNER_FIELD_SYSCALL) | BIT(OWNER_FIELD_KIND) | \
+				 BIT(OWNER_FIELD_HANDLE))
 
 /* values.c */
 void owner_query_fill_values(struct owner_query *query);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the answer to a query: as text for people, or as rows of values for programs. */
 
+#include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -16,24 +17,23 @@
 #include "../slab/show.h"
 #include "query.h"
 
+/* Does a key have the field as a name? Of func it has an address, of gfp the bits. */
+static bool is_name(enum owner_field field)
+{
+	return field < OWNER_FIELDS && owner_field_types[field] <= OWNER_TYPE_WORDS &&
+	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP;
+}
+
 /* Count the words of a key that belong to its next field, @by. */
 static unsigned int count_key_words(const struct owner_sentence *s,
 				    const struct owner_group_field *by, const u64 *key)
 {
-	switch (by->field) {
-	case OWNER_FIELD_STACK:
-		return owner_query_keyed_by_handle(s) ? 1 : 1 + key[0];
-	case OWNER_FIELD_USER:
-		return 1 + key[0];
-	case OWNER_FIELD_CACHE:
-	case OWNER_FIELD_COMM:
-	case OWNER_FIELD_CGROUP:
-	case OWNER_FIELD_MODULE:
-	case OWNER_FIELD_BINARY:
+	if (is_name(by->field))
 		return strlen((const char *)key) / sizeof(u64) + 1;
-	default:
-		return 1;
-	}
+	if (by->field == OWNER_FIELD_USER ||
+	    (by->field == OWNER_FIELD_STACK && !owner_query_keyed_by_handle(s)))
+		return 1 + key[0];
+	return 1;
 }
 
 /* Print a name as one word. */
@@ -80,14 +80,11 @@ static void show_key_number(struct seq_file *m, const struct owner_group_field *
 static void show_value(struct seq_file *m, const struct owner_group_field *by, const u64 *key,
 		       enum owner_format format)
 {
-	switch (by->field) {
-	case OWNER_FIELD_CACHE:
-	case OWNER_FIELD_COMM:
-	case OWNER_FIELD_CGROUP:
-	case OWNER_FIELD_MODULE:
-	case OWNER_FIELD_BINARY:
+	if (is_name(by->field)) {
 		show_name(m, (const char *)key);
-		break;
+		return;
+	}
+	switch (by->field) {
 	case OWNER_FIELD_KIND:
 		seq_puts(m, owner_kind_names[*key]);
 		break;
@@ -112,18 +109,30 @@ static void show_value(struct seq_file *m, const struct owner_group_field *by, c
 	}
 }
 
+/* Print the function of a frame. False if it is unknown. */
+static noinline_for_stack bool show_function(struct seq_file *m, unsigned long frame)
+{
+	char text[KSYM_SYMBOL_LEN];
+
+	if (!owner_query_print_function(frame, text))
+		return false;
+	seq_puts(m, text);
+	return true;
+}
+
 /*
- * Print frame number @i of a chain: in text on a line of its own, otherwise in a column
- * whose frames are separated by ';'.
+ * Print frame number @i of a chain, or only its function: in text on a line of its own, otherwise
+ * in a column whose frames are separated by ';'.
  */
 static void show_frame(struct seq_file *m, unsigned long frame, unsigned int i,
-		       enum owner_format format)
+		       bool only_function, enum owner_format format)
 {
 	char module[MODULE_NAME_LEN];
 
 	if (format == OWNER_FORMAT_TEXT || i)
 		seq_putc(m, format == OWNER_FORMAT_TSV ? ';' : ' ');
-	seq_printf(m, "%pS", (void *)frame);
+	if (!only_function || !show_function(m, frame))
+		seq_printf(m, "%pS", (void *)frame);
 	if (owner_query_find_unloaded(frame, module, sizeof(module)))
 		seq_printf(m, " [%s unloaded]", module);
 	if (format == OWNER_FORMAT_TEXT)
@@ -147,7 +156,7 @@ static void show_chain(struct seq_file *m, struct owner_query *query, depot_stac
 		unsigned int i, first = full ? 0 : chain->first;
 
 		for (i = first; i < chain->count; i++)
-			show_frame(m, stack_depot_frame(handle, i), i - first, s->format);
+			show_frame(m, stack_depot_frame(handle, i), i - first, false, s->format);
 		if (first == chain->count)
 			show_no_frames(m, s->format);
 	}
@@ -159,19 +168,24 @@ static void show_chain(struct seq_file *m, struct owner_query *query, depot_stac
 		seq_printf(m, "%s%u", s->mode == OWNER_MODE_HANDLE ? "" : "\t", handle);
 }
 
+/* The frames in a key may be hashes: print those of the group's chain, which are equal. */
 static void show_stack(struct seq_file *m, struct owner_query *query,
-		       const struct owner_group_field *by, const u64 *key)
+		       const struct owner_query_group *group, const struct owner_group_field *by)
 {
-	unsigned int i;
+	struct owner_query_chain *chain = owner_query_get_chain(query->chains, group->stack);
+	enum owner_format format = query->sentence.format;
+	unsigned int i, first, frames;
 
 	if (owner_query_keyed_by_handle(&query->sentence)) {
-		show_chain(m, query, *key, by->full);
+		show_chain(m, query, group->stack, by->full);
 		return;
 	}
-	for (i = 0; i < key[0]; i++)
-		show_frame(m, key[1 + i], i, query->sentence.format);
-	if (!key[0])
-		show_no_frames(m, query->sentence.format);
+	frames = owner_query_select_frames(chain, by, &first);
+	for (i = 0; i < frames; i++)
+		show_frame(m, stack_depot_frame(chain->handle, first + i), i, by->functions,
+			   format);
+	if (!frames)
+		show_no_frames(m, format);
 }
 
 /* Names of the columns of a call chain. */
@@ -245,6 +259,13 @@ static void show_sum_text(struct seq_file *m, const struct owner_sum *sum)
 			   owner_estimate_objects_error(e), owner_estimate_bytes_error(e));
 }
 
+/* Print how many slabs have an object of a sum, if the sentence asks for it. */
+static void show_slabs(struct seq_file *m, const struct owner_sentence *s, u64 slabs)
+{
+	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		seq_printf(m, s->format == OWNER_FORMAT_TSV ? "\t%llu" : ", slabs %llu", slabs);
+}
+
 static void show_group_row(struct seq_file *m, struct owner_query *query,
 			   const struct owner_query_group *group)
 {
@@ -254,12 +275,13 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 
 	seq_puts(m, "group\t");
 	show_sum_columns(m, &group->sum, s->since_mark);
+	show_slabs(m, s, group->slabs);
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
 		seq_putc(m, '\t');
 		if (by->field == OWNER_FIELD_STACK)
-			show_stack(m, query, by, key);
+			show_stack(m, query, group, by);
 		else
 			show_value(m, by, key, s->format);
 		key += count_key_words(s, by, key);
@@ -283,17 +305,17 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 			    const struct owner_query_group *group)
 {
 	const struct owner_sentence *s = &query->sentence;
-	const u64 *key = group->key, *stack = NULL, *user = NULL;
-	const struct owner_group_field *by_stack = NULL;
+	const struct owner_group_field *stack = NULL;
+	const u64 *key = group->key, *user = NULL;
 	unsigned int i;
 
 	show_sum_text(m, &group->sum);
+	show_slabs(m, s, group->slabs);
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
 		if (by->field == OWNER_FIELD_STACK) {
-			by_stack = by;
-			stack = key;
+			stack = by;
 		} else if (by->field == OWNER_FIELD_USER) {
 			user = key;
 		} else {
@@ -304,7 +326,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 	}
 	seq_putc(m, '\n');
 	if (stack)
-		show_stack(m, query, by_stack, stack);
+		show_stack(m, query, group, stack);
 	if (user)
 		show_user_lines(m, user);
 	seq_putc(m, '\n');
@@ -325,22 +347,33 @@ void owner_query_show_group(struct seq_file *m, struct owner_query *query,
 		show_group_text(m, query, group);
 }
 
-/* Print a sum of several groups. In a row, '-' replaces each field of the key. */
-static void show_sum_row(struct seq_file *m, const struct owner_sentence *s, const char *name,
+/*
+ * Print a sum of several groups. In a row, '-' replaces each field of the key. A slab can have
+ * objects of several groups: their slabs are known of the total only.
+ */
+static void show_sum_row(struct seq_file *m, const struct owner_query *query, const char *name,
 			 const struct owner_sum *sum)
 {
+	const struct owner_sentence *s = &query->sentence;
+	bool is_total = sum == &query->total;
 	unsigned int i;
 
 	if (s->format == OWNER_FORMAT_TEXT) {
-		if (!sum->groups && strcmp(name, "total"))
+		if (!sum->groups && !is_total)
 			return;
 		seq_printf(m, "%s: groups %llu, ", name, sum->groups);
 		show_sum_text(m, sum);
+		if (is_total)
+			show_slabs(m, s, query->slabs);
 		seq_putc(m, '\n');
 		return;
 	}
 	seq_printf(m, "%s\t", name);
 	show_sum_columns(m, sum, s->since_mark);
+	if (is_total)
+		show_slabs(m, s, query->slabs);
+	else if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		seq_puts(m, "\t-");
 	for (i = 0; i < s->nr_group_by; i++)
 		seq_puts(m, s->group_by[i].field == OWNER_FIELD_STACK &&
 			 s->mode == OWNER_MODE_STACK_HANDLE ? "\t-\t-" : "\t-");
@@ -357,9 +390,13 @@ static void show_group_totals(struct seq_file *m, const struct owner_query *quer
 		owner_sum_join(&not_shown, &query->groups[i]->sum);
 		cond_resched();
 	}
-	show_sum_row(m, s, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown", &not_shown);
-	show_sum_row(m, s, "other", &query->other);
-	show_sum_row(m, s, "total", &query->total);
+	show_sum_row(m, query, s->format == OWNER_FORMAT_TSV ? "not_shown" : "not shown",
+		     &not_shown);
+	show_sum_row(m, query, "other", &query->other);
+	show_sum_row(m, query, "total", &query->total);
+	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		seq_printf(m, "# slabs: each group counts all slabs with an object of it%s\n",
+			   query->total.estimate.bytes_variance ? " that is a sample" : "");
 	if (query->other.groups)
 		seq_printf(m, "# other: the groups that were last in this order when there were %u, as %s; some objects may be of groups above\n",
 			   query->short_at, query->short_of);
@@ -518,7 +555,8 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 			   name_stack_columns(s->mode));
 		return;
 	}
-	seq_puts(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error");
+	seq_printf(m, "row\tgroups\tobjects\tbytes\theld\twaste\toldest_ns\tyoungest_ns\trecords\tobjects_error\tbytes_error%s",
+		   owner_lang_sorts_by(s, OWNER_SORT_SLABS) ? "\tslabs" : "");
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 

@@ -601,12 +601,9 @@ static void test_refusals(struct kunit *test)
 		{ "group=gfp",
 		  "'gfp' is kept of pages only: say kind == page\n  group=gfp\n  ^~~" },
 		{ "group=gfp if kind == slab", "'gfp' is kept of pages only: say kind == page" },
-		{ "mode=handle group=stack.8", "a handle is that of a whole chain: " },
-		{ "mode=handle group=stack.-1", "a handle is that of a whole chain: " },
 		{ "group=cache; group=comm", "one sentence is answered at a time: " },
 		{ "group=cachr", "no field is called 'cachr': did you mean 'cache'?\n"
 		  "  group=cachr\n        ^~~~~\n" },
-		{ "sort=bytes", "'sort' is for groups: " },
 	};
 	unsigned int i;
 
@@ -675,6 +672,10 @@ static struct kunit_case owner_query_cases[] = {
 	KUNIT_CASE(test_size_buckets),
 	KUNIT_CASE(test_age_buckets),
 	KUNIT_CASE(test_min),
+	KUNIT_CASE(test_functions),
+	KUNIT_CASE(test_each),
+	KUNIT_CASE(test_slabs),
+	KUNIT_CASE(test_syscall),
 	KUNIT_CASE(test_allocator_is_skipped),
 	KUNIT_CASE(test_modes),
 	KUNIT_CASE(test_sort_and_top),
