@@ -114,6 +114,15 @@ bool answer_report_same_kind(const struct answer *a)
 	return true;
 }
 
+/* Returns which key of the groups each= names, plus 1; 0: none. */
+static u32 find_key_of_each(const struct record_selection *select)
+{
+	const struct owner_group_field *by = field_find(&select->group, select->sentence.each);
+
+	return select->sentence.settings_given & 1U << OWNER_SET_EACH && by ?
+	       by - select->group.v + 1 : 0;
+}
+
 static void init_view_of_answer(struct answer *a, const struct options *o)
 {
 	*a = (struct answer){
@@ -122,6 +131,7 @@ static void init_view_of_answer(struct answer *a, const struct options *o)
 			.nr_order = o->nr_order,
 			.top = o->top,
 			.min_held = o->select.sentence.min_held,
+			.each = find_key_of_each(&o->select),
 			.callees = o->callees,
 		},
 		.health.quiet = a->health.quiet,

@@ -35,7 +35,7 @@ enum {
 	TAKES_BY = 1 << 9,
 	TAKES_CALLERS = 1 << 10,
 	TAKES_CHECK = 1 << 11,
-	TAKES_MIN_HELD = 1 << 12,	/* the setting min=; TAKES_MIN is the option */
+	TAKES_CHOICE = 1 << 12,	/* the settings min= and each=, which leave groups out */
 };
 
 /* The subject of an option. --help separates options of different subjects. */

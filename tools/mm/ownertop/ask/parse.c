@@ -303,7 +303,7 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 		const char *name;
 	} settings[] = {
 		{ TAKES_ORDER, "sort by other than one amount" },
-		{ TAKES_MIN_HELD, "min=" },
+		{ TAKES_CHOICE, "min= or each=" },
 		{ TAKES_MODE, "mode=" },
 	};
 	const unsigned int refused = used & ~o->view->takes;
@@ -431,7 +431,7 @@ static void select_frame_key(struct options *o)
 {
 	if (o->by == BY_DEFAULT)
 		o->by = o->view->by_function ? BY_FUNCTION : BY_SITE;
-	o->select.chains.by_function = o->by == BY_FUNCTION;
+	o->select.chains.by_function |= o->by == BY_FUNCTION;
 	o->select.user.by_function = o->by == BY_FUNCTION;
 }
 

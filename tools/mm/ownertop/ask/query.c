@@ -77,7 +77,8 @@ static void add_group_field(struct owner_sentence *s, enum owner_field field)
 static bool add_group_fields(struct owner_sentence *s, const struct record_selection *select)
 {
 	const unsigned int derived_from_chain = 1U << OWNER_FIELD_STACK | 1U << OWNER_FIELD_FUNC |
-						1U << OWNER_FIELD_MODULE;
+						1U << OWNER_FIELD_MODULE |
+						1U << OWNER_FIELD_SYSCALL;
 	/*
 	 * The kernel groups by exact sizes, and the model makes buckets of them. The kernel does
 	 * not group by exact times. Fields that only pages have are read from page_owner, as the
@@ -121,8 +122,8 @@ static bool make_kernel_sentence(struct owner_sentence *s, const struct options 
 	const struct record_selection *select = &o->select;
 
 	*s = select->sentence;
-	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_TOP | 1U << OWNER_SET_MIN |
-			       1U << OWNER_SET_MODE);
+	s->settings_given &= ~(1U << OWNER_SET_SORT | 1U << OWNER_SET_EACH | 1U << OWNER_SET_TOP |
+			       1U << OWNER_SET_MIN | 1U << OWNER_SET_MODE);
 	s->settings_given |= 1U << OWNER_SET_GROUP | 1U << OWNER_SET_FORMAT;
 	if (select->by_handle) {
 		s->settings_given |= 1U << OWNER_SET_MODE;

@@ -62,17 +62,14 @@ static void append_quoted_word(char **text, const char *word, size_t len)
 /* Returns why a sentence that the language allows has no answer here, or NULL. */
 static const char *find_unanswerable_reason(const struct owner_sentence *s)
 {
-	unsigned int i;
-
+	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		return "slabs are counted by the kernel only: write a sentence with sort=slabs to\n"
+		       "/sys/kernel/debug/owner/query, and read the answer";
 	if (s->since_mark || s->command == OWNER_MARK)
 		return "a mark is kept by the open file owner/query: compare two dumps with diff";
 	if (s->fields_used & 1U << OWNER_FIELD_ADDRESS)
 		return "a dump has no addresses of objects: write a sentence with 'address' to\n"
 		       "/sys/kernel/debug/owner/query, and read the answer";
-	for (i = 0; i < s->nr_group_by; i++)
-		if (s->group_by[i].field == OWNER_FIELD_STACK && s->group_by[i].frames &&
-		    s->mode != OWNER_MODE_STACK)
-			return "a handle is that of a whole chain: group=stack, without a number";
 	return NULL;
 }
 

@@ -82,6 +82,7 @@ static void apply_groups_of_sentence(struct options *o, const struct command_lin
 		refuse_repeated_setting("--depth", line->depth, by->v[i].frames);
 		o->select.chains.full = by->v[i].full;
 		o->select.chains.outermost = by->v[i].outermost;
+		o->select.chains.by_function = by->v[i].functions;
 		if (s->nr_group_by || by->v[i].frames)
 			o->select.chains.depth = by->v[i].frames;
 	}
@@ -107,10 +108,13 @@ static unsigned int apply_settings_of_sentence(struct options *o, const struct c
 		o->top = s->top;
 		takes |= TAKES_TOP;
 	}
-	if (sentence_has_setting(s, OWNER_SET_MIN))
-		takes |= TAKES_MIN_HELD;
+	if (sentence_has_setting(s, OWNER_SET_MIN) || sentence_has_setting(s, OWNER_SET_EACH))
+		takes |= TAKES_CHOICE;
 	if (sentence_has_setting(s, OWNER_SET_MODE))
 		takes |= TAKES_MODE;
+	if (sentence_has_setting(s, OWNER_SET_EACH) && o->select.group.n &&
+	    !field_is_listed(&o->select.group, s->each))
+		usage_refuse_value("each=", field_name(s->each), "is no field of --group");
 	if (s->format == OWNER_FORMAT_TSV)
 		o->format = FORMAT_TSV;
 	return takes;

@@ -30,7 +30,8 @@ static bool compares_names(const struct owner_comparison *c)
 
 static bool field_is_of_chain(enum owner_field field)
 {
-	return field == OWNER_FIELD_FUNC || field == OWNER_FIELD_MODULE;
+	return field == OWNER_FIELD_FUNC || field == OWNER_FIELD_MODULE ||
+	       field == OWNER_FIELD_SYSCALL;
 }
 
 static bool field_is_of_user_chain(enum owner_field field)
@@ -69,6 +70,10 @@ static void collect_names(struct seen_names *names, const struct model *m, enum 
 
 	if (field == OWNER_FIELD_FUNC) {
 		collect_function_names(names, &m->stacks.frames, functions);
+		return;
+	}
+	if (field == OWNER_FIELD_SYSCALL) {
+		add_all_names(names, &m->stacks.funcs);
 		return;
 	}
 	if (field == OWNER_FIELD_MODULE) {

@@ -27,7 +27,7 @@ const struct view views[] = {
 		.top = 10,
 		.ages = true,
 		.takes = TAKES_TOP | TAKES_ORDER | TAKES_MODE | TAKES_LIVE |
-			 TAKES_BY | TAKES_CHECK | TAKES_MIN_HELD,
+			 TAKES_BY | TAKES_CHECK | TAKES_CHOICE,
 		.write = { write_table, write_table_json, write_table_csv, write_tsv },
 	},
 	{
@@ -96,7 +96,7 @@ const struct view views[] = {
 		.depth = 4,
 		.top = 20,
 		.by_function = true,
-		.takes = TAKES_TOP | TAKES_ORDER | TAKES_BY | TAKES_MIN_HELD,
+		.takes = TAKES_TOP | TAKES_ORDER | TAKES_BY | TAKES_CHOICE,
 		.write = { write_prom },
 	},
 	{

@@ -111,6 +111,7 @@ struct answer_row {
 	u64 sums[NR_SUMS];
 	struct text_slice func;
 	struct text_slice module;
+	struct text_slice syscall;
 	char cache[WORD_MAX];
 	char comm[WORD_MAX];
 	char cgroup[WORD_MAX];
@@ -254,6 +255,9 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	case OWNER_FIELD_MODULE:
 		row->module = cell;
 		return NULL;
+	case OWNER_FIELD_SYSCALL:
+		row->syscall = cell;
+		return NULL;
 	default:
 		return NULL;
 	}
@@ -261,12 +265,12 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 
 /*
  * Fill in a missing call chain: one frame from the handle, the function or the module of the
- * row.
+ * row, and the entry of its system call.
  */
 static void fill_missing_stack(struct answer_row *row, struct handle_map *handles)
 {
 	struct record *rec = &row->rec;
-	int len;
+	int len = 0;
 
 	if (rec->stack.len)
 		return;
@@ -274,13 +278,14 @@ static void fill_missing_stack(struct answer_row *row, struct handle_map *handle
 		rec->stack = handle_map_lookup(handles, rec->handle, row->handle_name);
 		return;
 	}
-	if (!row->func.len && !row->module.len)
-		return;
 	if (row->func.len)
 		len = snprintf(row->stack, STACK_MAX, " %.*s\n", (int)row->func.len, row->func.s);
-	else
+	else if (row->module.len)
 		len = snprintf(row->stack, STACK_MAX, " ? [%.*s]\n", (int)row->module.len,
 			       row->module.s);
+	if (row->syscall.len && len < STACK_MAX)
+		len += snprintf(row->stack + len, STACK_MAX - len, " sys_%.*s\n",
+				(int)row->syscall.len, row->syscall.s);
 	rec->stack = (struct text_slice){ row->stack, len < STACK_MAX ? len : 0 };
 }
 
@@ -391,6 +396,7 @@ static struct answer_row *clear_row(struct answer_row *row)
 	row->sums[YOUNGEST] = TS_UNKNOWN;
 	row->func = (struct text_slice){ "", 0 };
 	row->module = (struct text_slice){ "", 0 };
+	row->syscall = (struct text_slice){ "", 0 };
 	row->binary = (struct text_slice){ "", 0 };
 	return row;
 }

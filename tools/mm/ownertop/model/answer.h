@@ -15,6 +15,7 @@ struct view_options {
 	u32 nr_order;
 	u32 top;		/* groups to show; 0: all */
 	u64 min_held;		/* bytes that a group holds at least to be shown */
+	u32 each;		/* top is for each value of this key, plus 1; 0: of all groups */
 	bool callees;		/* trees: the function that allocates is below the root */
 };
 

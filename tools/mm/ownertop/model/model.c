@@ -57,6 +57,8 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 		return chain->chain;
 	case OWNER_FIELD_FUNC:
 		return chain->func;
+	case OWNER_FIELD_SYSCALL:
+		return chain->syscall;
 	case OWNER_FIELD_MODULE:
 		return chain->module;
 	case OWNER_FIELD_KIND:
@@ -331,6 +333,7 @@ struct text_slice model_get_name(const struct model *m, const struct group *g,
 	case OWNER_FIELD_MODULE:
 		return m->stacks.modules.v[key];
 	case OWNER_FIELD_FUNC:
+	case OWNER_FIELD_SYSCALL:
 		return m->stacks.funcs.v[key];
 	case OWNER_FIELD_BINARY:
 		return m->user.files.v[key];

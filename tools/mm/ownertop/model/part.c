@@ -68,6 +68,7 @@ static u32 map_key_value(const struct part_map *map, enum owner_field field, u32
 	case OWNER_FIELD_STACK:
 		return map->stacks.chains[value];
 	case OWNER_FIELD_FUNC:
+	case OWNER_FIELD_SYSCALL:
 		return map->stacks.funcs[value];
 	case OWNER_FIELD_MODULE:
 		return map->stacks.modules[value];

@@ -190,7 +190,8 @@ enum owner_verdict record_evaluate(const struct record *rec, const struct parsed
 				   unsigned int *unknown_fields)
 {
 	/* The comparisons of the fields of both chains have been evaluated. */
-	const unsigned int of_chain = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE;
+	const unsigned int of_chain = 1U << OWNER_FIELD_FUNC | 1U << OWNER_FIELD_MODULE |
+				      1U << OWNER_FIELD_SYSCALL;
 	const unsigned int of_user = 1U << OWNER_FIELD_BINARY | 1U << OWNER_FIELD_UFUNC;
 	struct record_fields f = {
 		.fields = { .known_fields = of_chain, .any_word_matches = any_word_matches },

@@ -14,6 +14,7 @@ struct frame_info {
 	u32 module;		/* index of the module; 0: none */
 	u32 func;		/* index of the function's name; 0: the frame has no function */
 	u32 caller;		/* index of the function's name with its module */
+	u32 syscall;		/* index of the system call whose entry it is; 0: none */
 	u32 shown;		/* the frame that is shown for this one */
 	bool skip;		/* matches chain_options.skip */
 	bool hide;		/* matches chain_options.hide */
@@ -93,6 +94,15 @@ static unsigned char judge_interned_function(struct stacks *st, u32 id)
 	return st->judged[id];
 }
 
+static u32 intern_syscall(struct stacks *st, const struct frame *frame)
+{
+	size_t len = frame->func.len;
+	const char *name = frame->module.len ? NULL :
+			   owner_lang_syscall_of_function(frame->func.s, &len);
+
+	return name ? strings_intern(&st->funcs, (struct text_slice){ name, len }) : 0;
+}
+
 /*
  * Returns the info of a frame that is interned as @id. Only a frame with a name has a function:
  * the kernel prints an address for a function of an unloaded module.
@@ -112,6 +122,7 @@ static struct frame_info make_frame_info(struct stacks *st, const struct frame *
 	} else {
 		info.func = strings_intern(&st->funcs, frame->func);
 		info.caller = stacks_intern_function(&st->funcs, frame);
+		info.syscall = intern_syscall(st, frame);
 		judged = judge_interned_function(st, info.func);
 	}
 	info.skip = judged & JUDGED_SKIP;
@@ -228,6 +239,15 @@ static u32 find_first_module(const struct stacks *st, u32 n)
 	return 0;
 }
 
+/* Returns the system call of the outermost frame that is in the entry of one. */
+static u32 find_syscall(const struct stacks *st, u32 n)
+{
+	while (n--)
+		if (st->info[st->scratch[n]].syscall)
+			return st->info[st->scratch[n]].syscall;
+	return 0;
+}
+
 static bool frame_matches(const struct stacks *st, u32 frame,
 			  const struct owner_comparison *c)
 {
@@ -241,10 +261,10 @@ static bool frame_matches(const struct stacks *st, u32 frame,
 }
 
 /*
- * Evaluate the query's comparisons of functions and modules for a chain, with frames that are
- * not shown. Returns a bit for each comparison that holds.
+ * Evaluate the query's comparisons of functions, modules and system calls for a chain, with frames
+ * that are not shown. Returns a bit for each comparison that holds.
  */
-static u32 evaluate_frame_comparisons(const struct stacks *st, u32 n)
+static u32 evaluate_frame_comparisons(const struct stacks *st, u32 n, u32 syscall)
 {
 	const struct owner_sentence *s = st->sentence;
 	u32 matched = 0, c, i;
@@ -252,6 +272,9 @@ static u32 evaluate_frame_comparisons(const struct stacks *st, u32 n)
 	for (c = 0; c < s->nr_comparisons; c++) {
 		enum owner_field field = s->comparisons[c].field;
 
+		if (field == OWNER_FIELD_SYSCALL && syscall &&
+		    owner_lang_word_matches(s, &s->comparisons[c], st->funcs.v[syscall].s))
+			matched |= 1U << c;
 		if (field != OWNER_FIELD_FUNC && field != OWNER_FIELD_MODULE)
 			continue;
 		for (i = 0; i < n && !(matched & 1U << c); i++)
@@ -307,7 +330,8 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	if (n < 0)
 		return false;
 	first = find_first_frame_not_skipped(st, n);
-	parsed->matched = evaluate_frame_comparisons(st, n);
+	parsed->syscall = find_syscall(st, n);
+	parsed->matched = evaluate_frame_comparisons(st, n, parsed->syscall);
 	parsed->backing = any_frame_is_backing(st, n);
 	parsed->module = find_first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
@@ -345,6 +369,7 @@ static u32 *intern_all_frames(struct stacks *st, const struct stacks *more,
 		info.module = map->modules[info.module];
 		info.func = map->funcs[info.func];
 		info.caller = map->funcs[info.caller];
+		info.syscall = map->funcs[info.syscall];
 		info.shown = frames[info.shown];
 		store_frame_info(st, frames[i], &info);
 	}

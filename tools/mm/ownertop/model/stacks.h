@@ -28,6 +28,7 @@ struct parsed_chain {
 	u32 chain;		/* number in stacks.chains */
 	u32 module;		/* index into stacks.modules */
 	u32 func;		/* the caller of the allocator: index into stacks.funcs */
+	u32 syscall;		/* the system call: index into stacks.funcs, 0: none */
 	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
 	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
 };
@@ -42,7 +43,7 @@ struct stacks {
 	u32 info_cap;
 
 	struct strings modules;
-	struct strings funcs;	/* "name" or "name [module]"; number 0 is empty */
+	struct strings funcs;	/* "name", "name [module]" and system calls; number 0 is empty */
 	unsigned char *judged;	/* by function: do skip and hide match it? 0: not known yet */
 	u32 judged_cap;
 

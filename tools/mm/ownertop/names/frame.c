@@ -3,6 +3,7 @@
  * Parse and print one frame of a call chain: "func+0x1d/0x30 [module]" or an address.
  * frame_names_expand() may have added "file:line" and "(inlined)" before the module.
  */
+#include "lang/lang.h"
 #include "names/frame.h"
 
 /* Least width of a frame, in columns, however narrow the terminal is. */
@@ -72,14 +73,7 @@ bool frame_parse(struct text_slice line, struct frame *frame)
 
 struct text_slice frame_stem(struct text_slice func)
 {
-	static const char suffix[] = "_noprof";
-	const size_t len = sizeof(suffix) - 1;
-	const char *dot = memchr(func.s, '.', func.len);
-
-	if (dot && dot > func.s)
-		func.len = dot - func.s;
-	if (func.len > len && !memcmp(func.s + func.len - len, suffix, len))
-		func.len -= len;
+	func.len = owner_lang_function_length(func.s, func.len);
 	return func;
 }
 

@@ -194,7 +194,8 @@ void write_table(const struct answer *a, const struct output_options *o, FILE *o
 	notes = fold_begin(&folded);
 	if (not_shown)
 		fprintf(notes, "rest: %u of %u groups%s\n", not_shown, m->groups.n,
-			o->repeats || a->view.min_held ? "" : "; --top 0 shows them");
+			o->repeats || a->view.min_held || a->view.each ? "" :
+			"; --top 0 shows them");
 	notes_print_same_functions(m, r.order, r.shown, notes);
 	notes_print_all(a, o->term, notes);
 	fold_end(&folded, o->term, out);

@@ -61,10 +61,10 @@ static void choose_groups(struct live_state *l, bool updated)
 	free(l->shown);
 	l->shown = xmalloc(r.n * sizeof(*l->shown));
 	l->nr_shown = 0;
-	for (i = 0; i < r.n; i++) {
+	for (i = 0; i < (l->a.view.each ? r.shown : r.n); i++) {
 		struct group g = report_get_group(&r, i);
 
-		if (!l->o.fit_screen && l->nr_shown == l->o.top && l->o.top)
+		if (!l->a.view.each && !l->o.fit_screen && l->nr_shown == l->o.top && l->o.top)
 			break;
 		if (live_filter_holds(l, &g))
 			l->shown[l->nr_shown++] = r.order[i];
