@@ -53,16 +53,17 @@ NUMBERS = {
     "age": ["10ms", "22s", "0ns-22s", "22s-1h", "1h", "2d", "60m", "22000ms"],
 }
 WORDS = {"cache": CACHES, "comm": COMMS, "func": FUNCTIONS,
-         "module": ["owner_truth", "owner_leak", "owner_*", "nosuch", "*truth", "owner_t[p-r]*"]}
+         "module": ["owner_truth", "owner_leak", "owner_*", "nosuch", "*truth", "owner_t[p-r]*"],
+         "syscall": ["finit_module", "init_module", "*init_module", "nosuch", "*", "[f-j]*"]}
 GROUPS = ["cache", "size", "held", "order", "nid", "pid", "tgid", "comm", "func", "module",
-          "kind", "handle", "stack", "age", "ts"]
+          "kind", "handle", "stack", "syscall", "age", "ts"]
 # An object crosses a bucket's bound while it gets older, so ages have few buckets.
 BUCKETS = {
     "age": ["22s", "1h"], "ts": ["500ms", "1s", "7s", "1h", "log2"],
     "size": ["1", "64", "200", "4K", "1G", "log2"], "held": ["64", "96", "4K", "log2"],
 }
 STACKS = ["stack", "stack.full", "stack.1", "stack.2", "stack.3", "stack.8", "stack.64", "stack.-1",
-          "stack.-3", "stack.-64"]
+          "stack.-3", "stack.-64", "stack.func", "stack.func.1", "stack.func.3", "stack.func.-2"]
 AMOUNTS = ["bytes", "held", "waste", "objects"]
 MODES = ["stack", "handle", "stack_handle"]
 
@@ -146,13 +147,16 @@ class SentenceWriter:
         if mode:
             settings.append(f"mode={mode}")
         if chance() < 0.9:
-            settings.append(f"group={self.write_group_fields(mode)}")
+            fields = self.write_group_fields(mode)
+            settings.append(f"group={fields}")
         if settings[-1].startswith("group="):
             if chance() < 0.6:
                 kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
                 settings.append(f"sort={self.choose_random_values(kinds)}")
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
+                if chance() < 0.4:
+                    settings.append(f"each={choose(fields.split(',')).split('.')[0]}")
             if chance() < 0.2:
                 settings.append(f"min={choose(['1', '64', '1K', '4608', '10K', '100K', '1G'])}")
         if chance() < 0.1:
@@ -179,9 +183,9 @@ def find_documented_queries() -> Iterator[str]:
     """The queries of the documentation, with format=tsv and about planted objects."""
     for question in re.findall(r"^\t# query\n\t(.*)$", TEXT.read_text(encoding="utf-8"), re.M):
         settings, _, expression = question.partition(" if ")
-        # The dump has no pages and no addresses, and ownertop adds up all objects, not the
-        # first ones.
-        if "page" in question or "address" in question:
+        # The dump has no pages, no addresses and no slabs, and ownertop adds up all objects, not
+        # the first ones.
+        if re.search("page|address|slabs", question):
             continue
         if "top=" in settings and "group=" not in settings:
             continue
@@ -274,13 +278,37 @@ def can_counters_answer(sentence: str) -> bool:
     fields = {field.split(".")[0] for field in groups if field}
     fields.update(re.findall(r"(\w+)\s*(?:[=!<>]=|[<>~])", expression))
     fields.update(re.findall(r"\b(nid)=|\b(oldest|youngest)\b", settings))
-    return fields <= {"stack", "func", "module", "handle", "kind"}
+    return fields <= {"stack", "func", "module", "syscall", "handle", "kind"}
 
 
 def read_sort_keys(row: List[str], order: List[str]) -> Tuple[int, ...]:
     """The sort keys of a group row."""
     columns = {"objects": 2, "bytes": 3, "held": 4, "waste": 5}
     return tuple(int(row[columns[name]]) for name in order)
+
+
+def find_each_column(sentence: str, head: List[str]) -> int:
+    """The column of the field of each=, 0 if the sentence has none."""
+    field = get_setting_value(sentence, "each")
+    if not field:
+        return 0
+    if field == "stack" and "stack" not in head:
+        field = "handle"
+    names = [name.split(".")[0].replace("held_each", "held") for name in head[SUMS:]]
+    return SUMS + names.index(field)
+
+
+def split_by_value(rows: List[List[str]], column: int) -> Dict[str, List[List[str]]]:
+    """The rows by their value in a column, in order; all of them in one list if it is 0."""
+    runs: Dict[str, List[List[str]]] = {}
+    last = None
+    for row in rows:
+        value = row[column] if column else ""
+        if value in runs and value != last:
+            raise ValueError(f"rows of {value} are apart")
+        runs.setdefault(value, []).append(row)
+        last = value
+    return runs
 
 
 def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
@@ -293,7 +321,7 @@ def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
                          later: Tuple[float, float]) -> Iterator[str]:
-    """Describe each difference. @every is ownertop's answer without top= and min=.
+    """Describe each difference. @every is ownertop's answer without top=, each= and min=.
 
     The kernel answered @later seconds after the time for which ownertop answers.
     """
@@ -307,8 +335,15 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
         yield f"{len(shown)} groups are shown, not {len(wanted)}"
     order = (get_setting_value(sentence, "sort") or "held").split(",")
     by_age = "oldest" in order or "youngest" in order
-    if not by_age and ([read_sort_keys(row, order) for row in shown]
-                       != [read_sort_keys(row, order) for row in wanted]):
+    each = find_each_column(sentence, kernel.head)
+    runs = [split_by_value(rows, each) for rows in (shown, wanted)]
+    # Values whose first groups are equal can be in any order.
+    if not by_age and any(
+            [read_sort_keys(rows[0], order) for rows in one.values()]
+            != [read_sort_keys(rows[0], order) for rows in other.values()]
+            or [read_sort_keys(row, order) for row in one[value]]
+            != [read_sort_keys(row, order) for row in other.get(value, [])]
+            for one, other in (runs, runs[::-1]) for value in one):
         yield "the order differs"
 
     # top= may cut off different groups if their sort keys are equal, or ages nearly so.
@@ -320,14 +355,18 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
             yield f"no such group: {key}"
     cut = [list(key) for key in (left - right) + (right - left)]
     if cut and not by_age:
-        edge = read_sort_keys((wanted or shown)[-1], order)
-        if any(read_sort_keys(row, order) != edge for row in cut):
-            yield f"other groups: {cut[:3]}"
+        for row in cut:
+            value = row[each - len(AGES)] if each else ""
+            edge = (runs[1].get(value) or runs[0].get(value) or [[]])[-1]
+            if not edge or read_sort_keys(row, order) != read_sort_keys(edge, order):
+                yield f"other groups: {cut[:3]}"
+                break
     if order[0] in ("oldest", "youngest"):
         # The kernel reads the clock for each object of a walk that takes a while.
-        for rows, jitter in ((shown, later[1] - later[0]), (wanted, 0)):
-            if not is_sorted_by_age(rows, order[0], jitter):
-                yield f"not in order: {[row[:SUMS] for row in rows]}"
+        for by_value, jitter in zip(runs, (later[1] - later[0], 0)):
+            for rows in ([rows[0] for rows in by_value.values()], *by_value.values()):
+                if not is_sorted_by_age(rows, order[0], jitter):
+                    yield f"not in order: {[row[:SUMS] for row in rows]}"
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
     for row in shown:
@@ -387,11 +426,11 @@ def compare_answers(ownertop: str, sentences: str, answers: str, objects: str,
         """The differences if ownertop answers at the time @now."""
         sentence = asked[number]
         if answered[number].startswith(REFUSALS):
-            selected = re.sub(r"\b(format|mode|group|sort|top|min)=\S+ ", "", sentence)
+            selected = re.sub(r"\b(format|mode|group|sort|each|top|min)=\S+ ", "", sentence)
             return ["refused"] if add_up_objects("cache", now, selected, dump) else []
         if not QueryAnswer(answered[number]).groups:
             return compare_list_of_objects(number, dump, now)
-        everything = re.sub(r"\b(top|groups|min)=\w+ ?", "", sentence)
+        everything = re.sub(r"\b(top|each|min)=\w+ ?", "", sentence)
         try:
             return list(describe_differences(
                 sentence, QueryAnswer(answered[number]), ask_ownertop(sentence, dump, now),
