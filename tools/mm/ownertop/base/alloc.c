@@ -16,11 +16,6 @@ void alloc_map_large_arrays(void)
 	mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY);
 }
 
-void alloc_return_free_memory(void)
-{
-	malloc_trim(0);
-}
-
 void exit_out_of_memory(void)
 {
 	fputs("ownertop: out of memory\n", stderr);

@@ -14,12 +14,6 @@
  */
 void alloc_map_large_arrays(void);
 
-/*
- * Return freed memory to the system. By default, glibc keeps what a thread has freed for the
- * next thread.
- */
-void alloc_return_free_memory(void);
-
 /* The x functions end the program with a message if there is no memory. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);

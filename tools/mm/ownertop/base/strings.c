@@ -33,15 +33,6 @@ u32 strings_intern(struct strings *st, struct text_slice t)
 	return st->n++;
 }
 
-u32 *strings_intern_all(struct strings *st, const struct strings *more)
-{
-	u32 *ids = xcalloc(more->n + 1, sizeof(*ids)), i;
-
-	for (i = 0; i < more->n; i++)
-		ids[i] = strings_intern(st, more->v[i]);
-	return ids;
-}
-
 void strings_free(struct strings *st)
 {
 	chunks_free(&st->chunks);

@@ -17,8 +17,6 @@ struct strings {
 
 /* Look up or store the string @t. Returns its number; a new string has the number st->n had. */
 u32 strings_intern(struct strings *st, struct text_slice t);
-/* Intern all of @more. Returns their numbers in @st, by their number in @more; to be freed. */
-u32 *strings_intern_all(struct strings *st, const struct strings *more);
 void strings_free(struct strings *st);
 
 #endif

@@ -34,22 +34,7 @@ void health_report_damage(struct input_health *h, const char *input, u64 line,
 		return;
 	}
 	h->reported++;
-	if (h->postponed)
-		h->places[h->reported - 1] = (struct damaged_place){ line, reason };
-	else
-		print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
-}
-
-void health_report_places(struct input_health *h, const char *input,
-			  const struct input_health *part, u64 lines)
-{
-	u32 i;
-
-	for (i = 0; i < part->reported; i++)
-		health_report_damage(h, input, lines + part->places[i].line,
-				     part->places[i].reason);
-	h->damaged += part->suppressed;
-	h->suppressed += part->suppressed;
+	print_or_keep_message(h, "%s:%llu: %s; not counted", input, line, reason);
 }
 
 void health_report_missing(struct input_health *h, const char *input, const char *reason)

@@ -10,12 +10,6 @@
 /* Number of damaged places of one input that are reported one by one. */
 #define HEALTH_MESSAGES_MAX 10
 
-/* A damaged place in a piece of an input that a second thread reads. */
-struct damaged_place {
-	u64 line;
-	const char *reason;
-};
-
 struct input_health {
 	u64 damaged;		/* places where one or more records were lost */
 	u32 unread;		/* inputs that are empty or were not read to their end */
@@ -23,20 +17,12 @@ struct input_health {
 	u32 reported;		/* number of messages about the current input */
 	u32 suppressed;		/* damaged places of the current input without a message */
 	bool quiet;		/* no messages on stderr */
-	bool postponed;		/* keep places, until health_report_places() reports them */
-	struct damaged_place places[HEALTH_MESSAGES_MAX];
 	char first[128];	/* the first message, also if quiet */
 };
 
 /* Count and report a damaged place of the current input. */
 void health_report_damage(struct input_health *h, const char *input, u64 line,
 			  const char *reason);
-/*
- * Count and report the damaged places of @part, which is postponed, of the current input.
- * @lines: number of the line at which the part begins.
- */
-void health_report_places(struct input_health *h, const char *input,
-			  const struct input_health *part, u64 lines);
 /* Count and report an input that is empty or cannot be opened. */
 void health_report_missing(struct input_health *h, const char *input, const char *reason);
 /* Count and report an input that cannot be read to its end. */

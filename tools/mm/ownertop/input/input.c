@@ -31,16 +31,13 @@ static void read_once(struct input *in, size_t size)
 
 	if (in->unpack)
 		n = unpack_read(in->unpack, room, size);
-	else if (in->is_part)
-		n = pread(in->fd, room, size, in->read_at);
 	else
 		n = read(in->fd, room, size);
 
 	if (n > 0) {
 		in->end += n;
-		in->read_at += n;
 		if (!in->unpack)
-			progress_add_bytes(n, in->is_part);
+			progress_add_bytes(n);
 	} else if (!n) {
 		if (in->unpack)
 			in->failure = unpack_get_failure_reason(in->unpack);
@@ -78,18 +75,11 @@ void input_open_fd(struct input *in, int fd)
 	*in = (struct input){ .fd = fd, .buf = xmalloc(BUFFER_SIZE) };
 }
 
-void input_open_part(struct input *in, int fd, u64 at)
-{
-	input_open_fd(in, fd);
-	in->is_part = true;
-	in->read_at = at;
-}
-
 void input_close(struct input *in)
 {
 	if (in->unpack)
 		unpack_end(in->unpack);
-	if (in->fd != STDIN_FILENO && !in->is_part)
+	if (in->fd != STDIN_FILENO)
 		close(in->fd);
 	free(in->buf);
 }
@@ -121,19 +111,4 @@ struct text_slice input_peek(struct input *in)
 void input_skip(struct input *in, size_t bytes)
 {
 	in->pos += bytes;
-	in->offset += bytes;
-}
-
-u64 input_get_position(const struct input *in)
-{
-	return lseek(in->fd, 0, SEEK_CUR) - (in->end - in->pos);
-}
-
-void input_skip_unread(struct input *in, u64 bytes)
-{
-	lseek(in->fd, input_get_position(in) + bytes, SEEK_SET);
-	in->offset += bytes;
-	in->pos = 0;
-	in->end = 0;
-	in->eof = false;
 }

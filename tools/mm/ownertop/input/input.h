@@ -27,9 +27,6 @@ struct input {
 	size_t pos;
 	size_t end;
 	bool eof;
-	u64 offset;		/* bytes of the input before pos */
-	bool is_part;		/* opened by input_open_part() */
-	u64 read_at;		/* is_part: position of the next read in the file */
 	const char *failure;	/* error message if reading failed, or NULL */
 	struct unpacker *unpack;	/* NULL: the input is not compressed */
 };
@@ -38,11 +35,6 @@ struct input {
 bool input_open(struct input *in, const char *path);
 /* Use the open file @fd as an input, without unpacking. input_close() closes it. */
 void input_open_fd(struct input *in, int fd);
-/*
- * Use the regular file @fd from position @at to its end as an input, without moving the position
- * of @fd. A second thread may read it. input_close() does not close @fd.
- */
-void input_open_part(struct input *in, int fd, u64 at);
 void input_close(struct input *in);
 
 /*
@@ -51,9 +43,5 @@ void input_close(struct input *in);
  */
 struct text_slice input_peek(struct input *in);
 void input_skip(struct input *in, size_t bytes);
-/* Returns the position of the input in its file, which must be a regular one. */
-u64 input_get_position(const struct input *in);
-/* Skip @bytes of an input that is a regular file, without reading them. */
-void input_skip_unread(struct input *in, u64 bytes);
 
 #endif

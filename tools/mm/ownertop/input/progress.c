@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Show the progress of reading on the terminal. */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@ static struct {
 	bool shown;
 	const char *input;	/* NULL: no input is being read */
 	u64 total;
-	atomic_ullong done;
+	u64 done;
 	s64 began_ms;
 	s64 due_ms;
 } progress;
@@ -66,15 +65,13 @@ static void print_progress(s64 now)
 	progress.shown = true;
 }
 
-void progress_add_bytes(u64 more, bool in_second_thread)
+void progress_add_bytes(u64 more)
 {
 	s64 now;
 
 	if (!progress.input)
 		return;
 	progress.done += more;
-	if (in_second_thread)
-		return;
 	now = read_clock_ms();
 	if (now < progress.due_ms)
 		return;

@@ -18,11 +18,8 @@ void progress_enable(void);
  * @input sets the total.
  */
 void progress_begin_input(const char *input, u64 total);
-/*
- * Count @more bytes as read, and update the progress line if it is due. Only the first thread
- * updates it.
- */
-void progress_add_bytes(u64 more, bool in_second_thread);
+/* Count @more bytes as read, and update the progress line if it is due. */
+void progress_add_bytes(u64 more);
 void progress_end_input(void);
 
 /* Erase the progress line, so that a message can be printed. The next update draws it again. */

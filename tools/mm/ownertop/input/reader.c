@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "input/pieces.h"
 #include "input/progress.h"
 #include "input/reader.h"
 #include "input/reading.h"
@@ -119,7 +118,8 @@ static void read_whole_input(struct input_reading *r)
 	if (r->format->begin)
 		r->format->begin(r);
 	progress_begin_input(r->path, find_input_size(r));
-	pieces_read_records(r);
+	while (reading_read_record(r))
+		;
 	reading_finish(r);
 	reading_close(r);
 	r->path = NULL;

@@ -241,5 +241,4 @@ const struct input_format format_text = {
 	.find_kind = find_kind_of_text,
 	.record_begins = text_begins_record,
 	.read = read_record_text,
-	.divisible = true,
 };

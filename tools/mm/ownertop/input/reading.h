@@ -63,8 +63,6 @@ struct input_format {
 	bool (*record_begins)(struct text_slice ahead);
 	/* Read one record, which begins with a line that is not blank, and consume it. */
 	void (*read)(struct input_reading *r);
-	/* Can a second thread read pieces of the input? Readers with state of their own cannot. */
-	bool divisible;
 };
 
 extern const struct input_format format_text;

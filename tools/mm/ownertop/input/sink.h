@@ -5,9 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/types.h"
-
-struct record;
+#include "input/record.h"
 
 /* Facts about all inputs that no record tells. */
 struct input_summary {
@@ -23,19 +21,6 @@ struct input_summary {
 struct record_sink {
 	/* Add a record. Returns NULL, or why the record is not counted. */
 	const char *(*add_record)(void *arg, const struct record *rec);
-	/*
-	 * Let a second thread add the records of a piece of an input to a sink of its own, the
-	 * part. begin_part() returns NULL, or is NULL, if the sink needs the records in their
-	 * order.
-	 */
-	struct record_sink *(*begin_part)(void *arg);
-	/*
-	 * Add the groups, sums and counts of @part to the sink of @arg. Returns false, and adds
-	 * nothing, if add_record() would have made other sums of the records of @part.
-	 */
-	bool (*add_part)(void *arg, const struct record_sink *part);
-	void (*free_part)(struct record_sink *part);
-	bool part_full;		/* a part must be added before it gets more records */
 	void *arg;
 	u64 now;		/* time stamp that ages are counted from; 0: the newest record's */
 	struct input_summary summary;

@@ -204,9 +204,9 @@ ssize_t unpack_read(struct unpacker *u, char *buf, size_t len)
 	if (!n && u->program != NO_PROCESS)
 		check_end(u);
 	if (at < 0) {
-		progress_add_bytes(n > 0 ? n : 0, false);
+		progress_add_bytes(n > 0 ? n : 0);
 	} else {
-		progress_add_bytes(at - u->reported, false);
+		progress_add_bytes(at - u->reported);
 		u->reported = at;
 	}
 	return n;

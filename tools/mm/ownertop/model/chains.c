@@ -42,23 +42,6 @@ u32 chains_intern(struct chains *chains, const u32 *frames, u32 n)
 	return chains->n++;
 }
 
-u32 *chains_intern_all(struct chains *chains, const struct chains *more, const u32 *frames)
-{
-	u32 *ids = xcalloc(more->n + 1, sizeof(*ids)), *scratch = NULL, cap = 0, i, j;
-
-	for (i = 0; i < more->n; i++) {
-		const struct chain *chain = more->v[i];
-
-		for (j = 0; j < chain->n; j++) {
-			scratch = grow_array(scratch, j, &cap, sizeof(*scratch));
-			scratch[j] = frames[chain->frames[j]];
-		}
-		ids[i] = chains_intern(chains, scratch, chain->n);
-	}
-	free(scratch);
-	return ids;
-}
-
 void chains_finish(struct chains *chains)
 {
 	hash_index_free(&chains->index);

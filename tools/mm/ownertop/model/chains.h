@@ -21,11 +21,6 @@ struct chains {
 
 /* Look up or store the chain with the @n frames @frames. Returns its number. */
 u32 chains_intern(struct chains *chains, const u32 *frames, u32 n);
-/*
- * Intern all chains of @more, whose frame i is frame @frames[i] in @chains. Returns their numbers
- * in @chains, by their number in @more; to be freed.
- */
-u32 *chains_intern_all(struct chains *chains, const struct chains *more, const u32 *frames);
 /* Free the index. No chain may be interned afterwards. */
 void chains_finish(struct chains *chains);
 void chains_free(struct chains *chains);

@@ -36,24 +36,6 @@ void histograms_add(struct histograms *h, const struct record *rec, const struct
 			   sum);
 }
 
-static void add_bins(struct histogram_bin *to, const struct histogram_bin *from)
-{
-	u32 i;
-
-	for (i = 0; i < HISTOGRAM_BINS; i++) {
-		to[i].objects += from[i].objects;
-		to[i].bytes += from[i].bytes;
-		to[i].held += from[i].held;
-	}
-}
-
-void histograms_add_all(struct histograms *h, const struct histograms *more)
-{
-	add_bins(h->sizes, more->sizes);
-	add_bins(h->ages, more->ages);
-	h->ages_unknown += more->ages_unknown;
-}
-
 u64 histogram_get_least(u32 bin)
 {
 	return bin ? 1ULL << (bin - 1) : 0;

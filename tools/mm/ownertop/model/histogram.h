@@ -24,8 +24,6 @@ struct histograms {
 /* Add a record with the sum @sum. @now: time that ages are counted from; 0: unknown. */
 void histograms_add(struct histograms *h, const struct record *rec, const struct sum *sum,
 		    u64 now);
-/* Add the objects of the histograms @more to those of @h. */
-void histograms_add_all(struct histograms *h, const struct histograms *more);
 /* Returns the least value of a bin. */
 u64 histogram_get_least(u32 bin);
 

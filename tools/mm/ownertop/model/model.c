@@ -211,9 +211,6 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 		return "a frame is malformed";
 	if (!user_chains_parse_if_any(&m->user, rec->user, &user))
 		return "a user frame is malformed";
-	m->sink.part_full = m->groups.n >= PART_GROUPS_MAX ||
-			    m->stacks.chains.n >= PART_GROUPS_MAX ||
-			    m->user.chains.n >= PART_GROUPS_MAX;
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain.backing))
 		return NULL;
@@ -240,9 +237,6 @@ void model_init(struct model *m, const struct record_selection *select)
 	*m = (struct model){
 		.sink = {
 			.add_record = add_record_to_model,
-			.begin_part = model_begin_part,
-			.add_part = model_add_part,
-			.free_part = model_free_part,
 			.arg = m,
 		},
 		.select = select,

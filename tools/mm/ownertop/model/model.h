@@ -33,12 +33,6 @@ struct record_selection {
  */
 #define GROUP_KEY_MAX (OWNER_GROUP_FIELDS + 1)
 
-/*
- * Groups, or chains, at which a part is full and gets no more records. Until it is added, both it
- * and the model have memory for its groups.
- */
-#define PART_GROUPS_MAX 32768
-
 /* Value of a group's numeric field that is unknown or absent. */
 #define NUMBER_NONE S64_MIN
 
@@ -156,14 +150,6 @@ void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 olde
  * must not replace a known time.
  */
 void update_newest_time(u64 *newest, u64 ts);
-
-/*
- * The functions of a model's sink for parts, in part.c: see struct record_sink. A part is a model
- * of a piece of an input, which a second thread fills.
- */
-struct record_sink *model_begin_part(void *arg);
-bool model_add_part(void *arg, const struct record_sink *sink);
-void model_free_part(struct record_sink *sink);
 
 /* Free the tables that only the addition of records needs. No record may be added afterwards. */
 void model_finish(struct model *m);

@@ -46,30 +46,6 @@ bool sources_count_record(struct sources *s, const struct record *rec, bool back
 	return true;
 }
 
-bool sources_add_part(struct sources *s, const struct sources *part, bool slabs_listed_before)
-{
-	const u64 *pages = s->objects[KIND_PAGE];
-	const u64 *more_pages = part->objects[KIND_PAGE];
-	int kind;
-
-	if (s->slabs_listed != slabs_listed_before &&
-	    (more_pages[0] || more_pages[1] || part->backing.objects))
-		return false;
-	if (!s->slabs_listed && part->slabs_listed) {
-		s->slabs_listed = true;
-		s->slabs_late = part->slabs_late || pages[0] || pages[1];
-	}
-	for (kind = 0; kind < NR_KINDS; kind++) {
-		s->objects[kind][0] += part->objects[kind][0];
-		s->objects[kind][1] += part->objects[kind][1];
-	}
-	s->backing.objects += part->backing.objects;
-	s->backing.bytes += part->backing.bytes;
-	s->unknown_size += part->unknown_size;
-	s->inaccurate += part->inaccurate;
-	return true;
-}
-
 void sources_find_overlaps(const struct sources *s, const char *overlaps[SOURCES_OVERLAPS])
 {
 	const u64 *pages = s->objects[KIND_PAGE], *slabs = s->objects[KIND_SLAB];

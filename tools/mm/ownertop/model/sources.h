@@ -31,13 +31,6 @@ struct sources {
 bool sources_count_record(struct sources *s, const struct record *rec, bool backing);
 
 /*
- * Add the counts of the records that follow those of @s. @slabs_listed_before: slabs_listed of
- * @part before its first record. Returns false, and adds nothing, if sources_count_record() would
- * have ignored other records had it counted them in @s.
- */
-bool sources_add_part(struct sources *s, const struct sources *part, bool slabs_listed_before);
-
-/*
  * Size of the array for sources_find_overlaps(): four pairs of sources can overlap; NULL ends
  * the list.
  */

@@ -354,46 +354,6 @@ bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	return true;
 }
 
-/* Returns the numbers of the frames of @more in @st; to be freed. */
-static u32 *intern_all_frames(struct stacks *st, const struct stacks *more,
-			      const struct stacks_map *map)
-{
-	u32 known = st->frames.n, i;
-	u32 *frames = strings_intern_all(&st->frames, &more->frames);
-
-	for (i = 0; i < more->frames.n; i++) {
-		struct frame_info info = more->info[i];
-
-		if (frames[i] < known)
-			continue;
-		info.module = map->modules[info.module];
-		info.func = map->funcs[info.func];
-		info.caller = map->funcs[info.caller];
-		info.syscall = map->funcs[info.syscall];
-		info.shown = frames[info.shown];
-		store_frame_info(st, frames[i], &info);
-	}
-	return frames;
-}
-
-void stacks_intern_all(struct stacks *st, const struct stacks *more, struct stacks_map *map)
-{
-	u32 *frames;
-
-	map->modules = strings_intern_all(&st->modules, &more->modules);
-	map->funcs = strings_intern_all(&st->funcs, &more->funcs);
-	frames = intern_all_frames(st, more, map);
-	map->chains = chains_intern_all(&st->chains, &more->chains, frames);
-	free(frames);
-}
-
-void stacks_map_free(struct stacks_map *map)
-{
-	free(map->modules);
-	free(map->funcs);
-	free(map->chains);
-}
-
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 {
 	return st->info[frame].module;

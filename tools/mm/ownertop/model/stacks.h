@@ -76,19 +76,6 @@ u32 stacks_intern_function(struct strings *names, const struct frame *f);
  */
 u32 *stacks_intern_functions_of_frames(const struct stacks *st, struct strings *names);
 
-/*
- * Maps numbers in one struct stacks to numbers in another one: for each module, function and chain
- * that the first one has interned, the number that it has in the second one.
- */
-struct stacks_map {
-	u32 *modules;
-	u32 *funcs;
-	u32 *chains;
-};
-
-/* Intern all frames and chains of @more, which has the same options. Fills @map. */
-void stacks_intern_all(struct stacks *st, const struct stacks *more, struct stacks_map *map);
-void stacks_map_free(struct stacks_map *map);
 /* Free the tables that only the interning of chains needs. No chain may be interned afterwards. */
 void stacks_finish(struct stacks *st);
 void stacks_free(struct stacks *st);

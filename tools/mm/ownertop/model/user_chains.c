@@ -275,25 +275,6 @@ u32 *user_chains_intern_functions_of_frames(const struct user_chains *u, struct 
 	return ids;
 }
 
-/* Add the lines of @more: a malformed one is not among them. */
-static void intern_all_lines(struct user_chains *u, const struct user_chains *more,
-			     const u32 *frames, const struct user_chains_map *map)
-{
-	u32 i;
-
-	for (i = 0; i < more->lines.n; i++) {
-		struct user_frame_info info = more->info[i];
-		u32 known = u->lines.n, id = strings_intern(&u->lines, more->lines.v[i]);
-
-		if (id < known)
-			continue;
-		info.shown = frames[info.shown];
-		info.file = map->files[info.file];
-		info.func = map->funcs[info.func];
-		store_frame_info(u, id, &info);
-	}
-}
-
 void user_chains_count(struct user_chains *u, u32 file, const struct file_count *more)
 {
 	while (u->nr_counts <= file) {
@@ -309,28 +290,6 @@ void user_chains_count(struct user_chains *u, u32 file, const struct file_count 
 void user_chains_clear_counts(struct user_chains *u)
 {
 	u->nr_counts = 0;
-}
-
-void user_chains_intern_all(struct user_chains *u, const struct user_chains *more,
-			    struct user_chains_map *map)
-{
-	u32 *frames = strings_intern_all(&u->frames, &more->frames), i;
-
-	map->files = strings_intern_all(&u->files, &more->files);
-	map->funcs = strings_intern_all(&u->funcs, &more->funcs);
-	map->chains = chains_intern_all(&u->chains, &more->chains, frames);
-	intern_all_lines(u, more, frames, map);
-	for (i = 0; i < more->nr_counts; i++)
-		if (more->counts[i].objects)
-			user_chains_count(u, map->files[i], &more->counts[i]);
-	free(frames);
-}
-
-void user_chains_map_free(struct user_chains_map *map)
-{
-	free(map->files);
-	free(map->funcs);
-	free(map->chains);
 }
 
 void user_chains_finish(struct user_chains *u)

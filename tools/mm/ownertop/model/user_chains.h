@@ -77,27 +77,10 @@ static inline bool user_chains_parse_if_any(struct user_chains *u, struct text_s
  */
 u32 *user_chains_intern_functions_of_frames(const struct user_chains *u, struct strings *names);
 
-/*
- * Maps the numbers of files, functions and chains in one struct user_chains to those in another
- * one.
- */
-struct user_chains_map {
-	u32 *files;
-	u32 *funcs;
-	u32 *chains;
-};
-
 /* Add objects to those that the program with the number @file asked for. */
 void user_chains_count(struct user_chains *u, u32 file, const struct file_count *more);
 /* Forget what was counted. */
 void user_chains_clear_counts(struct user_chains *u);
-/*
- * Intern all chains of @more, which has the same options, and add what it has counted. Fills
- * @map, which user_chains_map_free() frees.
- */
-void user_chains_intern_all(struct user_chains *u, const struct user_chains *more,
-			    struct user_chains_map *map);
-void user_chains_map_free(struct user_chains_map *map);
 /* Free the tables that only the interning of chains needs. No chain may be interned afterwards. */
 void user_chains_finish(struct user_chains *u);
 void user_chains_free(struct user_chains *u);

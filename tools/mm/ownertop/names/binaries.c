@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Find the names of the functions of user frames in programs and libraries. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,6 @@ struct binary {
 };
 
 struct binaries {
-	pthread_mutex_t lock;
 	struct symbol_file *files;
 	u32 n;
 	u32 cap;
@@ -47,10 +45,7 @@ struct binaries {
 
 struct binaries *binaries_open(void)
 {
-	struct binaries *b = xcalloc(1, sizeof(*b));
-
-	pthread_mutex_init(&b->lock, NULL);
-	return b;
+	return xcalloc(1, sizeof(struct binaries));
 }
 
 static struct symbol_file *add_file(struct binaries *b, const char *path, const char *id)
@@ -215,15 +210,13 @@ struct text_slice binaries_find_function(struct binaries *b, const struct user_f
 
 	if (!frame->id.len)
 		return name;
-	pthread_mutex_lock(&b->lock);
 	name = find_function_in_binary(b, find_binary(b, frame), frame->offset, offset);
 	if (!name.len)
 		note_missing_frame(b, frame);
-	pthread_mutex_unlock(&b->lock);
 	return name;
 }
 
-/* The example is the first one in the alphabet, whichever of two threads has read it. */
+/* The example is the first one in the alphabet, wherever it stands in the inputs. */
 struct missing_frames binaries_get_not_found(const struct binaries *b)
 {
 	struct missing_frames missing = { .n = b->missing.n };
@@ -290,6 +283,5 @@ void binaries_close(struct binaries *b)
 	free(b->binaries);
 	strings_free(&b->ids);
 	strings_free(&b->missing);
-	pthread_mutex_destroy(&b->lock);
 	free(b);
 }

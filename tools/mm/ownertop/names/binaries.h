@@ -21,7 +21,7 @@ void binaries_close(struct binaries *b);
 
 /*
  * Find the function of a frame, and the offset of the return address in it. Returns an empty
- * name if no file has it. Threads may call it at the same time. Each frame is to be looked up once.
+ * name if no file has it. Each frame is to be looked up once.
  */
 struct text_slice binaries_find_function(struct binaries *b, const struct user_frame *frame,
 					 u64 *offset);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Read inputs of libFuzzer together with a good input, write a view that a hash of the input
- * chooses, and check that groups add up to the total, and that two threads print what one prints.
- * Sanitizers find other errors. The bytes before the first NUL, if there is one, are a sentence
- * that selects records of the bytes behind it. These are also read as kallsyms, and addresses are
- * looked up in them.
+ * chooses, and check that groups add up to the total. Sanitizers find other errors. The bytes
+ * before the first NUL, if there is one, are a sentence that selects records of the bytes behind
+ * it. These are also read as kallsyms, and addresses are looked up in them.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
-#include "input/pieces.h"
 #include "names/kallsyms.h"
 #include "ask/answer.h"
 #include "ask/options.h"
@@ -129,36 +127,6 @@ static void write_view(const struct view *view, char * const *paths, const struc
 	answer_free_members(&a);
 }
 
-/* Let two threads read each file in pieces of at most @most bytes; 0: one thread reads it. */
-static void set_piece_size(u64 most)
-{
-	pieces_size_min = most ? 1 : U64_MAX;
-	pieces_size_max = most;
-}
-
-static char *print_first_view(char * const *paths, const struct owner_sentence *s, u64 piece_size)
-{
-	char *text;
-	size_t len;
-	FILE *out = xopen_memstream(&text, &len);
-
-	set_piece_size(piece_size);
-	write_view(&views[0], paths, s, out);
-	fclose(out);
-	return text;
-}
-
-static void check_two_threads(char * const *paths, const struct owner_sentence *s)
-{
-	char *one = print_first_view(paths, s, 0);
-	char *two = print_first_view(paths, s, 512);
-
-	if (strcmp(one, two))
-		abort();
-	free(one);
-	free(two);
-}
-
 static void look_up_addresses(const char *path)
 {
 	struct kallsyms *k = kallsyms_open(path);
@@ -197,8 +165,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory_file_write(&bad, input, size - (input - data));
 	paths[0] = bad.path;
 	paths[1] = good.path;
-	check_two_threads(paths, &s);
-	set_piece_size(4096);
 	/* Writing all views for each input makes libFuzzer ten times slower. */
 	write_view(&views[XXH3_64bits(data, size) % nr_views], paths, &s, nowhere);
 	look_up_addresses(bad.path);

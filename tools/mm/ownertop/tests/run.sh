@@ -358,8 +358,8 @@ run_check "page_owner_sort's answers, its errors aside" \
 run_check "a twentieth of page_owner_sort's instructions" \
 	"$here/throughput.sh" "$build/ownertop" "$(page_owner_sort_c)"
 run_check "memory does not grow with records" "$here/memory_is_bounded.sh" "$build/ownertop"
-run_check "two threads print what one prints" \
-	"$here/two_threads.py" "$build/ownertop" "$work"
+run_check "a file and a pipe have the same answer" \
+	"$here/file_and_pipe.py" "$build/ownertop" "$work"
 run_check "names from DWARF" "$here/names.py" "$build/ownertop"
 run_check "names of user frames" "$here/user_names.py" "$build/ownertop"
 run_check "progress on a terminal" "$here/progress.py" "$build/ownertop"

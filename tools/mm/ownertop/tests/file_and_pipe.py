@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Test that two threads, which read a file, print what one thread prints for a pipe.
+"""Test that ownertop prints for a file what it prints for a pipe.
 
-The dumps are longer than the shortest one that two threads read. Damage, comments, sampled
-records and records of pages lie where the second thread begins, and everywhere else. The
-second thread reads many parts of a dump with many call chains, and one part if each record
-has a call chain of its own.
+A pipe returns other numbers of bytes to each read, so records lie elsewhere in the buffer. Damage,
+comments, sampled records and records of pages lie everywhere in the dumps, also at the ends of the
+buffer.
 
-usage: two_threads.py OWNERTOP DIR
+usage: file_and_pipe.py OWNERTOP DIR
 """
 
 import itertools
-import os
 import random
 import re
 import subprocess
@@ -28,10 +26,8 @@ VIEWS = (["table", "--top", "0"], ["table", "-g", "stack,comm,pid,handle", "--to
           "if comm != bash && age > 1s && func ~ *alloc* && gfp == GFP_KERNEL"],
          ["explain", "--now", "3h"],
          ["table", "--json", "-d", "0", "-g", "kind,cache,comm,pid,tgid,stack,user"])
-# Bytes from which a file is read by two threads, with some to spare.
+# Bytes of a dump: several buffers.
 SIZE = 5 * 1024 * 1024
-# Owners that fill more than one part.
-REPEATED_OWNERS = 50_000
 
 
 def read_records(*names):
@@ -84,9 +80,7 @@ def make_dumps():
     yield "slab objects", make_dump(slabs, 2)
     yield "much damage", make_dump(pages + damaged, 3)
     yield "rare damage", number_names(make_dump(pages * 20_000 + damaged, 4, 2 * SIZE))
-    # More owners than a part takes.
-    yield "owners in the second half", make_owners(1) + make_owners(90_000)
-    yield "owners that repeat", make_owners(REPEATED_OWNERS, 5 * REPEATED_OWNERS)
+    yield "owners that repeat", make_owners(50_000, 250_000)
     yield "owners everywhere", make_owners(180_000)
     yield "pages, then slab objects", make_dump(pages, 5) + make_dump(slabs, 6)
     yield "slab objects, then pages", make_dump(slabs, 7) + make_dump(
@@ -109,36 +103,12 @@ def run(ownertop, view, path, in_pipe):
     return done.returncode, done.stdout, done.stderr
 
 
-def count_threads(ownertop, work, dump):
-    """Return how many threads ownertop starts to read a dump."""
-    library, path, counted = work / "count_threads.so", work / "two_threads", work / "threads"
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library,
-                    HERE / "count_threads.c", "-ldl"], check=True)
-    path.write_bytes(dump)
-    subprocess.run([ownertop, path], check=True, stdout=subprocess.DEVNULL,
-                   env=os.environ | {"LD_PRELOAD": library, "OWNERTOP_THREADS": counted})
-    return int(counted.read_text("ascii"))
-
-
-def check_parts(ownertop, work):
-    """Return how many dumps are read in a wrong number of parts."""
-    failed = 0
-    for name, dump, least, most in (
-            ("owners that repeat", make_owners(REPEATED_OWNERS, 5 * REPEATED_OWNERS), 3, 8),
-            ("owners everywhere", make_owners(180_000), 1, 1)):
-        threads = count_threads(ownertop, work, dump)
-        if not least <= threads <= most:
-            failed += 1
-            print(f"{name}: want {least} to {most} parts, got {threads}")
-    return failed
-
-
 def main():
     """Compare all views of all dumps."""
     ownertop, work = sys.argv[1], Path(sys.argv[2])
-    failed = check_parts(ownertop, work)
+    failed = 0
     for name, dump in make_dumps():
-        path = work / "two_threads"
+        path = work / "dump"
         path.write_bytes(dump)
         for view in VIEWS:
             one, two = (run(ownertop, view, path, in_pipe) for in_pipe in (True, False))
