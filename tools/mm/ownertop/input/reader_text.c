@@ -103,20 +103,26 @@ static u64 count_newlines(const char *from, const char *to)
 static const char *parse_handle_line(struct input_reading *r, struct text_scan *c,
 				     struct record *rec, char name[HANDLE_NAME_LEN])
 {
-	struct text_scan start = *c;
 	struct text_slice line;
 	const char *error;
 
-	if (!scan_next_line(c, &line))
+	if (!TEXT_STARTS(scan_get_rest(c), "handle: ") || !scan_next_line(c, &line))
 		return NULL;
-	if (!consume_word(&line, "handle: ")) {
-		*c = start;
-		return NULL;
-	}
+	consume_word(&line, "handle: ");
 	error = consume_number(&line, &rec->handle);
 	if (!error && !rec->stack.len)
 		rec->stack = handle_map_lookup(r->handles, rec->handle, name);
 	return error;
+}
+
+/* Report a line that cannot be read, because it is damaged or because its end is missing. */
+static void report_unreadable_line(struct input_reading *r, struct text_scan *c,
+				   const char *reason)
+{
+	if (scan_find_line_end(c))
+		reading_report_damage(r, c, reason);
+	else
+		reading_report_truncated(r, c);
 }
 
 static void read_text_record(struct input_reading *r, struct text_scan *c, enum record_kind kind)
@@ -127,28 +133,23 @@ static void read_text_record(struct input_reading *r, struct text_scan *c, enum 
 	struct text_slice pfn;
 	struct record rec;
 
-	if (!scan_find_line_end(c)) {
-		reading_report_truncated(r, c);
-		return;
-	}
 	reason = header_parse(scan_get_rest(c), r->page_size, kind, &rec, &head_end);
 	if (reason) {
-		reading_report_damage(r, c, reason);
+		report_unreadable_line(r, c, reason);
 		return;
 	}
 	c->line += count_newlines(c->p, head_end);
 	c->p = head_end;
 
-	if (!scan_find_line_end(c)) {
-		reading_report_truncated(r, c);
-		return;
-	}
 	if (!TEXT_STARTS(scan_get_rest(c), "PFN 0x")) {
-		reading_report_damage(r, c, "the record has no PFN line");
+		report_unreadable_line(r, c, "the record has no PFN line");
 		return;
 	}
 	rec.pfn.s = c->p;
-	scan_next_line(c, &pfn);
+	if (!scan_next_line(c, &pfn)) {
+		reading_report_truncated(r, c);
+		return;
+	}
 	rec.pfn.len = c->p - rec.pfn.s;
 
 	if (!scan_frame_lines(c, &rec.stack, &rec.user)) {

@@ -201,25 +201,26 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	struct model *m = arg;
 	struct parsed_user_chain user;
 	unsigned int unknown_fields;
-	struct parsed_chain chain;
+	const struct parsed_chain *chain;
 	struct sum one;
 
 	/* No other sum can overflow before that of all records. */
 	if (!sum_from_record(&one, rec) || sum_overflows(&m->counted, &one))
 		return "the sum of sizes overflows";
-	if (!stacks_parse_chain(&m->stacks, rec->stack, &chain))
+	chain = stacks_parse_chain(&m->stacks, rec->stack);
+	if (!chain)
 		return "a frame is malformed";
 	if (!user_chains_parse_if_any(&m->user, rec->user, &user))
 		return "a user frame is malformed";
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
-	if (!sources_count_record(&m->sources, rec, chain.backing))
+	if (!sources_count_record(&m->sources, rec, chain->backing))
 		return NULL;
 	update_newest_time(&m->newest, rec->ts + rec->span);
 	sum_add(&m->counted, &one);
-	switch (record_evaluate(rec, &chain, &user, &m->select->sentence, &m->words, m->sink.now,
+	switch (record_evaluate(rec, chain, &user, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		add_record_to_its_group(m, rec, &chain, &user, &one);
+		add_record_to_its_group(m, rec, chain, &user, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);

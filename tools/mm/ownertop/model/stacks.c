@@ -21,27 +21,16 @@ struct frame_info {
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
-/*
- * A slot of the table of the last parsed chains, indexed by a hash of their text. Most chains
- * repeat, and a hit avoids splitting the text and looking up each frame. 79 bits of hash stand
- * for the text: the lower half decides the slot. The size is fixed so that memory does not grow
- * with the number of chains.
- */
-#ifndef PARSED_SLOTS
-#define PARSED_SLOTS 32768
-#endif
-
-struct parsed_chain_slot {
-	u64 hash;		/* upper half of the hash */
-	struct parsed_chain chain;
-	bool used;
+/* A chain that was parsed. Its text is recognised by a hash of 64 bits. */
+struct known_chain {
+	u64 hash;
+	struct parsed_chain parsed;
 };
 
 void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence)
 {
 	*st = (struct stacks){ .options = options, .sentence = sentence };
-	st->parsed = xcalloc(PARSED_SLOTS, sizeof(*st->parsed));
 	strings_intern(&st->modules, builtin_module);
 	strings_intern(&st->funcs, (struct text_slice){ "", 0 });
 }
@@ -340,18 +329,29 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	return true;
 }
 
-bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed)
+static bool known_chain_has_hash(const void *array, u32 id, const void *key)
 {
-	XXH128_hash_t hash = XXH3_128bits(raw.s, raw.len);
-	struct parsed_chain_slot *slot = &st->parsed[hash.low64 % PARSED_SLOTS];
+	const struct known_chain *known = array;
+	const u64 *hash = key;
 
-	if (!slot->used || slot->hash != hash.high64) {
-		if (!parse_chain(st, raw, parsed))
-			return false;
-		*slot = (struct parsed_chain_slot){ hash.high64, *parsed, true };
-	}
-	*parsed = slot->chain;
-	return true;
+	return known[id].hash == *hash;
+}
+
+const struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw)
+{
+	struct known_chain *known;
+	u64 hash = XXH3_64bits(raw.s, raw.len);
+	u32 id = hash_index_find(&st->known_index, hash, known_chain_has_hash, st->known, &hash);
+
+	if (id != HASH_INDEX_NONE)
+		return &st->known[id].parsed;
+	st->known = grow_array(st->known, st->nr_known, &st->known_cap, sizeof(*st->known));
+	known = &st->known[st->nr_known];
+	known->hash = hash;
+	if (!parse_chain(st, raw, &known->parsed))
+		return NULL;
+	hash_index_add(&st->known_index, hash, st->nr_known++);
+	return &known->parsed;
 }
 
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
@@ -362,8 +362,9 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 void stacks_finish(struct stacks *st)
 {
 	chains_finish(&st->chains);
-	free(st->parsed);
-	st->parsed = NULL;
+	hash_index_free(&st->known_index);
+	free(st->known);
+	st->known = NULL;
 }
 
 void stacks_free(struct stacks *st)

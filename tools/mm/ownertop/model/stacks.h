@@ -49,7 +49,10 @@ struct stacks {
 
 	struct chains chains;
 
-	struct parsed_chain_slot *parsed;	/* the last chains that were parsed */
+	struct known_chain *known;	/* each chain that was parsed, by its text */
+	u32 nr_known;
+	u32 known_cap;
+	struct hash_index known_index;
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };
@@ -57,10 +60,11 @@ struct stacks {
 void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
 /*
- * Parse a call chain and intern the frames that are shown. @raw: its lines, each with a leading
- * space. Returns false if a frame is malformed.
+ * Parse a call chain, unless its text was parsed before, and intern the frames that are shown.
+ * @raw: its lines, each with a leading space. Returns NULL if a frame is malformed. The result is
+ * valid until the next call.
  */
-bool stacks_parse_chain(struct stacks *st, struct text_slice raw, struct parsed_chain *parsed);
+const struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw);
 /* Returns the module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
 /*
