@@ -43,6 +43,12 @@ static inline char *packed_locate(const struct packed_table *p, u32 row, u32 col
 	return p->rows + (size_t)row * p->row_size + p->columns[column].at;
 }
 
+/* Let the CPU fetch a row. */
+static inline void packed_expect_row(const struct packed_table *p, u32 row)
+{
+	__builtin_prefetch(p->rows + (size_t)row * p->row_size, 1);
+}
+
 static inline u64 packed_get(const struct packed_table *p, u32 row, u32 column)
 {
 	u64 v;

@@ -110,8 +110,10 @@ static const char *parse_handle_line(struct input_reading *r, struct text_scan *
 		return NULL;
 	consume_word(&line, "handle: ");
 	error = consume_number(&line, &rec->handle);
-	if (!error && !rec->stack.len)
+	if (!error && !rec->stack.len) {
 		rec->stack = handle_map_lookup(r->handles, rec->handle, name);
+		rec->stack_hash = 0;
+	}
 	return error;
 }
 
@@ -125,37 +127,73 @@ static void report_unreadable_line(struct input_reading *r, struct text_scan *c,
 		reading_report_truncated(r, c);
 }
 
+/* The lines between the header of a record and those about cgroups and slabs. */
+struct body {
+	struct text_slice pfn;
+	struct text_slice stack;
+	struct text_slice user;
+	u64 stack_hash;
+};
+
+/* Scan the body at @c. Returns false, with @c at the line, if a line has no end or is no PFN. */
+static bool scan_body(struct text_scan *c, struct body *body)
+{
+	struct text_slice line;
+
+	body->pfn.s = c->p;
+	body->stack_hash = 0;
+	if (!TEXT_STARTS(scan_get_rest(c), "PFN 0x") || !scan_next_line(c, &line))
+		return false;
+	body->pfn.len = c->p - body->pfn.s;
+	return scan_frame_lines(c, &body->stack, &body->user);
+}
+
+/*
+ * Find the body of the record at @c before its header is parsed, so that the CPU can fetch
+ * meanwhile what the sink knows of the chain. The body is behind the first line, unless the name of
+ * a task contains a newline.
+ */
+static void find_body(struct input_reading *r, struct text_scan *c, struct body *body)
+{
+	struct text_slice header;
+
+	if (!scan_next_line(c, &header) || !scan_body(c, body)) {
+		body->pfn.s = NULL;
+		return;
+	}
+	body->stack_hash = record_hash_stack(body->stack);
+	if (r->sink->expect_chain)
+		r->sink->expect_chain(r->sink->arg, body->stack_hash);
+}
+
 static void read_text_record(struct input_reading *r, struct text_scan *c, enum record_kind kind)
 {
 	char handle_name[HANDLE_NAME_LEN], comm[COMM_MAX], cgroup[CGROUP_MAX];
-	struct text_scan start = *c;
+	struct text_scan start = *c, behind_body = *c;
+	struct body body = { .pfn.s = NULL };
 	const char *reason, *head_end;
-	struct text_slice pfn;
 	struct record rec;
 
+	find_body(r, &behind_body, &body);
 	reason = header_parse(scan_get_rest(c), r->page_size, kind, &rec, &head_end);
 	if (reason) {
 		report_unreadable_line(r, c, reason);
 		return;
 	}
-	c->line += count_newlines(c->p, head_end);
-	c->p = head_end;
-
-	if (!TEXT_STARTS(scan_get_rest(c), "PFN 0x")) {
-		report_unreadable_line(r, c, "the record has no PFN line");
-		return;
+	if (head_end != body.pfn.s) {
+		c->line += count_newlines(c->p, head_end);
+		c->p = head_end;
+		if (!scan_body(c, &body)) {
+			report_unreadable_line(r, c, "the record has no PFN line");
+			return;
+		}
+	} else {
+		*c = behind_body;
 	}
-	rec.pfn.s = c->p;
-	if (!scan_next_line(c, &pfn)) {
-		reading_report_truncated(r, c);
-		return;
-	}
-	rec.pfn.len = c->p - rec.pfn.s;
-
-	if (!scan_frame_lines(c, &rec.stack, &rec.user)) {
-		reading_report_truncated(r, c);
-		return;
-	}
+	rec.pfn = body.pfn;
+	rec.stack = body.stack;
+	rec.stack_hash = body.stack_hash;
+	rec.user = body.user;
 	rec.user_known = true;
 	reason = parse_handle_line(r, c, &rec, handle_name);
 	if (reason) {

@@ -3,6 +3,8 @@
 #ifndef OWNERTOP_RECORD_H
 #define OWNERTOP_RECORD_H
 
+#include <xxhash.h>
+
 #include "lang/lang.h"
 #include "base/text.h"
 #include "base/types.h"
@@ -74,6 +76,7 @@ struct record {
 	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
 	struct text_slice gfp;	/* names of the gfp flags with "|" between them */
 	struct text_slice stack;	/* lines of the call chain, the allocator first */
+	u64 stack_hash;		/* record_hash_stack(stack), or 0: not computed */
 	struct text_slice user;	/* lines " user FRAME" of the user chain, the innermost first */
 
 	/*
@@ -101,5 +104,13 @@ struct record {
 	.stack.s = "", \
 	.user.s = "", \
 })
+
+/* Returns the hash of the text of a chain, which the sink recognises it by; never 0. */
+static inline u64 record_hash_stack(struct text_slice stack)
+{
+	u64 hash = XXH3_64bits(stack.s, stack.len);
+
+	return hash + !hash;
+}
 
 #endif

@@ -21,6 +21,11 @@ struct input_summary {
 struct record_sink {
 	/* Add a record. Returns NULL, or why the record is not counted. */
 	const char *(*add_record)(void *arg, const struct record *rec);
+	/*
+	 * A record with a chain of this hash will be added: let the CPU fetch what is known of the
+	 * chain. May be NULL.
+	 */
+	void (*expect_chain)(void *arg, u64 stack_hash);
 	void *arg;
 	u64 now;		/* time stamp that ages are counted from; 0: the newest record's */
 	struct input_summary summary;

@@ -178,7 +178,7 @@ void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 olde
 }
 
 static void add_record_to_its_group(struct model *m, const struct record *rec,
-				    const struct parsed_chain *chain,
+				    struct parsed_chain *chain,
 				    const struct parsed_user_chain *user, const struct sum *sum)
 {
 	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
@@ -192,8 +192,19 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 		user_chains_count(&m->user, user->file,
 				  &(struct file_count){ sum->objects, sum->bytes, sum->held });
 	make_group_key(m, rec, chain, user, key);
-	id = model_find_or_add_group(m, key);
+	/* Most records are in the group of the last record with the chain. */
+	id = chain->group;
+	if (id == GROUP_NONE || !group_has_key(m, id, key))
+		id = model_find_or_add_group(m, key);
+	chain->group = id;
 	model_add_to_group(m, id, sum, rec->ts, rec->ts + rec->span, id == nr_groups);
+}
+
+static void expect_chain_in_model(void *arg, u64 stack_hash)
+{
+	const struct model *m = arg;
+
+	stacks_expect_chain(&m->stacks, stack_hash);
 }
 
 static const char *add_record_to_model(void *arg, const struct record *rec)
@@ -201,17 +212,20 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	struct model *m = arg;
 	struct parsed_user_chain user;
 	unsigned int unknown_fields;
-	const struct parsed_chain *chain;
+	struct parsed_chain *chain;
 	struct sum one;
 
 	/* No other sum can overflow before that of all records. */
 	if (!sum_from_record(&one, rec) || sum_overflows(&m->counted, &one))
 		return "the sum of sizes overflows";
-	chain = stacks_parse_chain(&m->stacks, rec->stack);
+	chain = stacks_parse_chain(&m->stacks, rec->stack, rec->stack_hash ? rec->stack_hash :
+				   record_hash_stack(rec->stack));
 	if (!chain)
 		return "a frame is malformed";
 	if (!user_chains_parse_if_any(&m->user, rec->user, &user))
 		return "a user frame is malformed";
+	if (chain->group != GROUP_NONE)
+		packed_expect_row(&m->groups, chain->group);
 	m->sources.slabs_listed |= m->sink.summary.slabs_listed;
 	if (!sources_count_record(&m->sources, rec, chain->backing))
 		return NULL;
@@ -238,6 +252,7 @@ void model_init(struct model *m, const struct record_selection *select)
 	*m = (struct model){
 		.sink = {
 			.add_record = add_record_to_model,
+			.expect_chain = expect_chain_in_model,
 			.arg = m,
 		},
 		.select = select,

@@ -21,9 +21,17 @@ struct frame_info {
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
-/* A chain that was parsed. Its text is recognised by a hash of 64 bits. */
+/* Slots of a new table of known chains. */
+#ifndef KNOWN_SLOTS
+#define KNOWN_SLOTS 1024
+#endif
+
+/*
+ * A chain that was parsed, in a slot of stacks.known. Its text is recognised by a hash of 64 bits.
+ * A slot has half a cache line: a record seldom finds in the cache of the CPU what it is added to.
+ */
 struct known_chain {
-	u64 hash;
+	u64 hash;		/* record_hash_stack(); 0: the slot is free */
 	struct parsed_chain parsed;
 };
 
@@ -325,32 +333,55 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	parsed->module = find_first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
 	n = select_shown_frames(st, st->options->full ? 0 : first, n);
+	parsed->group = GROUP_NONE;
 	parsed->chain = chains_intern(&st->chains, n ? st->scratch : NULL, n);
 	return true;
 }
 
-static bool known_chain_has_hash(const void *array, u32 id, const void *key)
+/* Returns the slot of the chain with this hash, or the free slot for it. */
+static struct known_chain *find_known_chain(const struct stacks *st, u64 hash)
 {
-	const struct known_chain *known = array;
-	const u64 *hash = key;
+	u32 i = hash & st->known_mask;
 
-	return known[id].hash == *hash;
+	while (st->known[i].hash && st->known[i].hash != hash)
+		i = (i + 1) & st->known_mask;
+	return &st->known[i];
 }
 
-const struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw)
+/* Make room for another known chain: at most three quarters of the slots are used. */
+static void grow_known_chains(struct stacks *st)
+{
+	struct known_chain *old = st->known;
+	u32 slots = old ? st->known_mask + 1 : 0, i;
+
+	if (st->nr_known < slots / 4 * 3)
+		return;
+	st->known_mask = (slots ? 2 * slots : KNOWN_SLOTS) - 1;
+	st->known = xcalloc(st->known_mask + 1, sizeof(*st->known));
+	for (i = 0; i < slots; i++)
+		if (old[i].hash)
+			*find_known_chain(st, old[i].hash) = old[i];
+	free(old);
+}
+
+void stacks_expect_chain(const struct stacks *st, u64 hash)
+{
+	if (st->known)
+		__builtin_prefetch(&st->known[hash & st->known_mask], 1);
+}
+
+struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw, u64 hash)
 {
 	struct known_chain *known;
-	u64 hash = XXH3_64bits(raw.s, raw.len);
-	u32 id = hash_index_find(&st->known_index, hash, known_chain_has_hash, st->known, &hash);
 
-	if (id != HASH_INDEX_NONE)
-		return &st->known[id].parsed;
-	st->known = grow_array(st->known, st->nr_known, &st->known_cap, sizeof(*st->known));
-	known = &st->known[st->nr_known];
-	known->hash = hash;
-	if (!parse_chain(st, raw, &known->parsed))
-		return NULL;
-	hash_index_add(&st->known_index, hash, st->nr_known++);
+	grow_known_chains(st);
+	known = find_known_chain(st, hash);
+	if (!known->hash) {
+		if (!parse_chain(st, raw, &known->parsed))
+			return NULL;
+		known->hash = hash;
+		st->nr_known++;
+	}
 	return &known->parsed;
 }
 
@@ -362,7 +393,6 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 void stacks_finish(struct stacks *st)
 {
 	chains_finish(&st->chains);
-	hash_index_free(&st->known_index);
 	free(st->known);
 	st->known = NULL;
 }

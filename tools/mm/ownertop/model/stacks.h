@@ -31,7 +31,11 @@ struct parsed_chain {
 	u32 syscall;		/* the system call: index into stacks.funcs, 0: none */
 	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
 	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
+	u32 group;		/* for the model: the group of the last record with the chain */
 };
+
+/* No record with the chain is in a group. */
+#define GROUP_NONE U32_MAX
 
 struct stacks {
 	const struct chain_options *options;
@@ -49,10 +53,9 @@ struct stacks {
 
 	struct chains chains;
 
-	struct known_chain *known;	/* each chain that was parsed, by its text */
+	struct known_chain *known;	/* each chain that was parsed, by the hash of its text */
 	u32 nr_known;
-	u32 known_cap;
-	struct hash_index known_index;
+	u32 known_mask;
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };
@@ -61,10 +64,12 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
 /*
  * Parse a call chain, unless its text was parsed before, and intern the frames that are shown.
- * @raw: its lines, each with a leading space. Returns NULL if a frame is malformed. The result is
+ * @raw: its lines, each with a leading space; @hash: record_hash_stack(@raw). Returns NULL if a frame is malformed. The result is
  * valid until the next call.
  */
-const struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw);
+struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw, u64 hash);
+/* Let the CPU fetch what is known of the chain with this hash. */
+void stacks_expect_chain(const struct stacks *st, u64 hash);
 /* Returns the module of a frame: index into stacks.modules, 0: none. */
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame);
 /*
