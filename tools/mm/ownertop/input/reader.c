@@ -59,6 +59,12 @@ static const struct input_format *choose_format(struct input_reading *r)
 	return best;
 }
 
+/* Does @head begin an archive of tar, old or new? Its first file is named in a block of 512 bytes. */
+static bool is_tar_archive(struct text_slice head)
+{
+	return head.len >= 512 && !memcmp(head.s + 257, "ustar", 5);
+}
+
 /* Open the input: if it is a memory dump, the records that are in it. */
 static bool open_input_or_vmcore(struct input_reading *r, const char **reason)
 {
@@ -71,6 +77,11 @@ static bool open_input_or_vmcore(struct input_reading *r, const char **reason)
 		return false;
 	}
 	head = input_peek(&r->in);
+	if (is_tar_archive(head)) {
+		*reason = "it is a tar archive; unpack it first: tar xf";
+		input_close(&r->in);
+		return false;
+	}
 	if (!vmcore_recognise(head))
 		return true;
 	fd = r->vmcore ? vmcore_open_records(r->path, head, r->vmcore, reason) : -1;

@@ -7,6 +7,9 @@
 #
 # usage: bench_ownertop.sh KERNEL_TREE [DUMP]
 #
+# plain_loop.c only finds and hashes chains: the least that a program does that groups by them.
+# A dump for which memory is slow: make_owner_dump.py --even --records 2350000 --chains 60000.
+#
 # KERNEL_TREE has page_owner_sort.c. The default DUMP is generated: it has 300,000 records in
 # 200,000 groups. pprof, the table of many fields, and page_owner_sort without --cull, print
 # all groups; the other runs print fewer.
@@ -24,12 +27,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 gcc -O2 -w -o "$work/page_owner_sort" "$1/tools/mm/page_owner_sort.c"
+gcc -O2 -Wall -Wextra -Werror -DXXH_INLINE_ALL -o "$work/plain_loop" "$here/plain_loop.c"
 make -s -C "$ownertop_dir" O="$work"
 dump=${2:-$work/dump}
 if [ $# -eq 1 ]; then
 	"$here/make_owner_dump.py" --records 300000 --depth 6 \
 		"$ownertop_dir/tests/input/page_real.txt" > "$dump"
 fi
+
+# diff compares the dump with its beginning.
+old=$work/old
+awk -v RS= -v ORS='\n\n' '{ print } NR == 500 { exit }' "$dump" > "$old"
 
 # measure_command NAME COMMAND...: append "CPU-seconds KiB" to the results of NAME
 measure_command()
@@ -43,7 +51,12 @@ measure_command()
 
 for _ in $(seq "$rounds"); do
 	measure_command page_owner_sort "$work/page_owner_sort" --cull stacktrace "$dump" "$work/out"
+	measure_command plain_loop "$work/plain_loop" "$dump"
 	measure_command ownertop "$work/ownertop" "$dump"
+	measure_command ownertop_comm "$work/ownertop" -g comm "$dump"
+	measure_command ownertop_filter "$work/ownertop" 'if pid == 5' "$dump"
+	measure_command ownertop_tree "$work/ownertop" tree "$dump"
+	measure_command ownertop_diff "$work/ownertop" diff "$old" "$dump"
 	measure_command ownertop_sentence "$work/ownertop" \
 		'group=stack.4,comm top=20 if age > 10m && !(comm ~ kworker*)' "$dump"
 	measure_command ownertop_fields "$work/ownertop" -n 0 -d 0 \
@@ -64,12 +77,15 @@ find_median()
 
 base=$(find_median page_owner_sort 1)
 printf 'dump\t%s bytes\n' "$(stat -L -c %s "$dump")"
-printf 'tool\tCPU seconds\ttimes faster\tpeak KiB\n'
-for name in page_owner_sort ownertop ownertop_pipe ownertop_sentence ownertop_fields \
-	ownertop_pprof ownertop_as_sort ownertop_as_sort_all; do
+plain=$(find_median plain_loop 1)
+printf 'tool\tCPU seconds\ttimes faster\tof plain loop\tpeak KiB\n'
+for name in page_owner_sort plain_loop ownertop ownertop_comm ownertop_filter ownertop_tree \
+	ownertop_diff ownertop_pipe ownertop_sentence ownertop_fields ownertop_pprof \
+	ownertop_as_sort ownertop_as_sort_all; do
 	seconds=$(find_median "$name" 1)
-	printf '%s\t%s\t%s\t%s\n' "$name" "$seconds" \
+	printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$seconds" \
 		"$(awk -v a="$base" -v b="$seconds" 'BEGIN { printf "%.1f", a / b }')" \
+		"$(awk -v a="$plain" -v b="$seconds" 'BEGIN { printf "%.2f", b / a }')" \
 		"$(find_median "$name" 2)"
 done
 awk -v theirs="$base" -v ours="$(find_median ownertop 1)" -v least="$least" 'BEGIN {

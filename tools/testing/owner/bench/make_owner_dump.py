@@ -81,8 +81,11 @@ def generate_records(args):
     if comments:
         yield f"{comments[0]}\n# tracked {args.records} untracked 0\n"
     sites = make_allocation_sites(rng, patterns, args)
-    weights = itertools.accumulate(1 / (rank + 1) for rank in range(len(sites)))
-    chosen = rng.choices(sites, cum_weights=list(weights), k=args.records)
+    if args.even:
+        chosen = itertools.islice(itertools.cycle(sites), args.records)
+    else:
+        weights = itertools.accumulate(1 / (rank + 1) for rank in range(len(sites)))
+        chosen = rng.choices(sites, cum_weights=list(weights), k=args.records)
     pfn, ts = 0x1000, 10**9
     for pattern, chain in chosen:
         pfn += rng.randint(1, 8)
@@ -104,6 +107,8 @@ def main():
                         help="distinct call chains (default %(default)s)")
     parser.add_argument("--depth", type=int, default=8,
                         help="frames of each chain (default %(default)s)")
+    parser.add_argument("--even", action="store_true",
+                        help="the chains own as many records each, in turn")
     parser.add_argument("--spacing", type=int, default=10**6, metavar="NS",
                         help="most time between two records (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #define BUFFER_SIZE (512 * 1024)
-#define SLOTS (1 << 18)
+#define SLOTS (1 << 17)
 
 struct slot {
 	XXH64_hash_t hash;
