@@ -29,8 +29,9 @@ enum {
 	HAS_SLAB = 1 << 4,
 	HAS_CACHE = 1 << 5,
 
-	PAGE_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID,
-	OBJECT_NEEDS = PAGE_NEEDS | HAS_SIZE | HAS_SLAB | HAS_CACHE,
+	/* Linux 5.10 prints no task and no time, 5.11 to 5.17 print pid and time. */
+	PAGE_NEEDS = HAS_ORDER,
+	OBJECT_NEEDS = HAS_ORDER | HAS_PID | HAS_TGID | HAS_SIZE | HAS_SLAB | HAS_CACHE,
 };
 
 struct header_parser {
@@ -142,10 +143,11 @@ static const char *parse_tgid(struct header_parser *h)
 
 static const char *parse_ts(struct header_parser *h)
 {
-	const char *error = parse_number(h, &h->rec->ts);
+	const char *start = h->p, *error = parse_number(h, &h->rec->ts);
 
 	if (error)
 		return error;
+	h->rec->printed_ts = (struct text_slice){ start, h->p - start };
 	if (!TEXT_STARTS(((struct text_slice){ h->p, h->eol - h->p }), " ns"))
 		return "the time stamp is not in ns";
 	h->p += 3;
@@ -304,7 +306,12 @@ const char *header_parse(struct text_slice t, u64 page_size, enum record_kind ki
 	*rec = (struct record){
 		.kind = kind,
 		.objects = 1,
+		.ts = TS_UNKNOWN,
 		.nid = NID_UNKNOWN,
+		.pid = PID_UNKNOWN,
+		.tgid = PID_UNKNOWN,
+		.comm.s = "",
+		.printed_comm.s = "",
 		.cache.s = "",
 		.cgroup.s = "",
 		.gfp.s = "",

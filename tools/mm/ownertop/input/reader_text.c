@@ -142,7 +142,7 @@ static bool scan_body(struct text_scan *c, struct body *body)
 
 	body->pfn.s = c->p;
 	body->stack_hash = 0;
-	if (!TEXT_STARTS(scan_get_rest(c), "PFN 0x") || !scan_next_line(c, &line))
+	if (!TEXT_STARTS(scan_get_rest(c), "PFN ") || !scan_next_line(c, &line))
 		return false;
 	body->pfn.len = c->p - body->pfn.s;
 	return scan_frame_lines(c, &body->stack, &body->user);

@@ -72,6 +72,7 @@ struct record {
 	s64 tgid;
 	struct text_slice comm;
 	struct text_slice printed_comm;	/* as it stands in a header, before it is decoded */
+	struct text_slice printed_ts;	/* the digits of ts in a header; empty: it has none */
 	struct text_slice cache;	/* name of the cache; empty: not a slab object */
 	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
 	struct text_slice gfp;	/* names of the gfp flags with "|" between them */

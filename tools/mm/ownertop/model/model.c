@@ -41,6 +41,14 @@ static s64 get_field_number(const struct model *m, const struct record *rec,
 	}
 }
 
+/* Stands for a name that the input does not tell: no name contains a NUL. */
+static const struct text_slice unknown_word = { "", 1 };
+
+static bool word_is_unknown(struct text_slice word)
+{
+	return word.len == unknown_word.len && !*word.s;
+}
+
 static u32 make_group_key_value(struct model *m, const struct record *rec,
 				const struct parsed_chain *chain,
 				const struct parsed_user_chain *user,
@@ -66,6 +74,8 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 	case OWNER_FIELD_CACHE:
 		return strings_intern(&m->words, rec->cache);
 	case OWNER_FIELD_COMM:
+		if (!rec->comm.len && rec->tgid == PID_UNKNOWN)
+			return strings_intern(&m->words, unknown_word);
 		return strings_intern(&m->words, rec->comm);
 	case OWNER_FIELD_CGROUP:
 		return strings_intern(&m->words, rec->cgroup);
@@ -310,6 +320,8 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 {
 	s64 number;
 
+	if (field == OWNER_FIELD_COMM)
+		return !word_is_unknown(m->words.v[get_field_key(m, g, field)]);
 	if (!field_is_number(field))
 		return true;
 	number = get_interned_number(m, get_field_key(m, g, field));
@@ -352,7 +364,8 @@ struct text_slice model_get_name(const struct model *m, const struct group *g,
 	case OWNER_FIELD_KIND:
 		return kinds[key];
 	default:
-		return m->words.v[key];
+		return word_is_unknown(m->words.v[key]) ? (struct text_slice){ "", 0 } :
+							  m->words.v[key];
 	}
 }
 

@@ -96,7 +96,8 @@ static bool contains_placeholder_bytes(struct text_slice t)
 
 u32 block_intern_header(struct blocks *b, const struct record *rec, size_t header_len)
 {
-	size_t to_name = rec->printed_comm.s - rec->header.s - strlen(" (");
+	size_t to_name = rec->tgid == PID_UNKNOWN ? 0 :
+			 rec->printed_comm.s - rec->header.s - strlen(" (");
 	struct text_slice header = { b->text.s, header_len }, front = { b->text.s, to_name };
 	u32 nr_headers = b->headers.n, id;
 

@@ -78,10 +78,16 @@ static bool is_name_listed(const struct globs *names, struct text_slice name)
 	return false;
 }
 
+/* Returns the number that the kernel's program has for a process. */
+static int get_printed_pid(s64 pid)
+{
+	return pid == PID_UNKNOWN ? -1 : pid;
+}
+
 static bool record_passes_filters(const struct blocks *b, const struct record *rec)
 {
-	return (!b->filter_pid || is_number_listed(&b->pids, rec->pid)) &&
-	       (!b->filter_tgid || is_number_listed(&b->tgids, rec->tgid)) &&
+	return (!b->filter_pid || is_number_listed(&b->pids, get_printed_pid(rec->pid))) &&
+	       (!b->filter_tgid || is_number_listed(&b->tgids, get_printed_pid(rec->tgid))) &&
 	       (!b->filter_comm || is_name_listed(&b->comms, rec->printed_comm));
 }
 
@@ -230,15 +236,14 @@ static void append_range(struct text_buffer *buf, const char *from, const char *
  */
 static size_t make_block_text(struct blocks *b, const struct record *rec)
 {
-	static const char before_time[] = "), ts ";
-	const char *time = rec->printed_comm.s + rec->printed_comm.len + sizeof(before_time) - 1;
+	const char *from = rec->header.s;
 
 	b->text.len = 0;
-	append_range(&b->text, rec->header.s, time);
-	if (!blocks_have_times(b))
-		while (*time >= '0' && *time <= '9')
-			time++;
-	append_range(&b->text, time, rec->pfn.s);
+	if (rec->printed_ts.len && !blocks_have_times(b)) {
+		append_range(&b->text, from, rec->printed_ts.s);
+		from = rec->printed_ts.s + rec->printed_ts.len;
+	}
+	append_range(&b->text, from, rec->pfn.s);
 	text_buffer_append(&b->text, rec->stack);
 	text_buffer_append(&b->text, rec->user);
 	text_buffer_append(&b->text, rec->tail);
@@ -313,8 +318,8 @@ const char *add_record_to_blocks(void *arg, const struct record *rec)
 	if (stack_info->error)
 		return stack_info->error;
 	block = (struct block){
-		.pid = rec->pid,
-		.tgid = rec->tgid,
+		.pid = get_printed_pid(rec->pid),
+		.tgid = get_printed_pid(rec->tgid),
 		.ts = is_sort_key(b, BLOCK_TIME) ? rec->ts : 0,
 		.allocator = get_record_allocators(rec, stack_info->vmalloc),
 		.header = block_intern_header(b, rec, header_len),
