@@ -8,14 +8,13 @@
 
 /* All options of ownertop, in the order of --help. */
 enum option_id {
-	OPT_DEPTH, OPT_BY, OPT_VERBOSE, OPT_ONELINE, OPT_COLOR, OPT_GROUP, OPT_SORT, OPT_TOP,
+	OPT_DEPTH, OPT_BY, OPT_VERBOSE, OPT_ONELINE, OPT_GROUP, OPT_SORT, OPT_TOP,
 	OPT_CACHE, OPT_COMM, OPT_MODULE, OPT_FUNC, OPT_IGNORE, OPT_PID, OPT_TGID, OPT_OLDER,
 	OPT_HIDE, OPT_SKIP, OPT_NO_SKIP, OPT_SKIP_LIST, OPT_CALLEES, OPT_CALLERS, OPT_MIN,
 	OPT_DIFF, OPT_TIME, OPT_NOW,
 	OPT_PAGE_SIZE, OPT_SUM, OPT_VMCORE, OPT_VMLINUX, OPT_MODULES, OPT_KALLSYMS, OPT_BINARY,
-	OPT_KINDS,
-	OPT_LIVE, OPT_COUNT, OPT_JSON, OPT_CSV, OPT_OUTPUT, OPT_CHECK, OPT_WARN, OPT_HELP,
-	OPT_VERSION,
+	OPT_COLOR, OPT_LIVE, OPT_COUNT, OPT_JSON, OPT_CSV, OPT_OUTPUT, OPT_CHECK, OPT_WARN,
+	OPT_KINDS, OPT_HELP, OPT_VERSION,
 	NR_OPTIONS
 };
 
@@ -38,7 +37,7 @@ enum {
 	TAKES_CHOICE = 1 << 12,	/* the settings min= and each=, which leave groups out */
 };
 
-/* The subject of an option. --help separates options of different subjects. */
+/* The subject of an option. --help has a heading for each. */
 enum option_group {
 	GROUP_GROUPS, GROUP_RECORDS, GROUP_CHAINS, GROUP_VIEW, GROUP_INPUT, GROUP_OUTPUT,
 	GROUP_PROGRAM,
@@ -60,8 +59,7 @@ struct option_info {
 	enum option_group group;
 	enum option_values values;
 	unsigned int takes;	/* TAKES_ bit that a view needs; 0: all views accept the option */
-	int help_column;	/* where @help begins in the line of --help */
-	const char *help;	/* NULL: the option is in the same line as the next one */
+	const char *help;	/* the text of --help */
 };
 
 extern const struct option_info option_list[NR_OPTIONS];

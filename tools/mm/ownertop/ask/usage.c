@@ -10,62 +10,64 @@
 #include "base/exit_status.h"
 #include "base/version.h"
 
-#define LINE_MAX_LEN 100
-
 static const char help_head[] =
 "Usage: ownertop [VIEW] [SENTENCE] [options] [FILE...]\n"
 "Adds up the records of page_owner and slab_owner by the call chain that owns\n"
 "them. Reads FILEs, a pipe, or else asks the kernel of this machine.\n"
 "SENTENCE: as for owner/query, as 'group=stack.4,comm top=20 if age > 1h'\n"
-"Views: table, explain, functions, tree, diff OLD NEW, trend FILE..., flame,\n"
-"  folded, pprof, prom, page_owner_sort (like it); record DIR: dumps\n";
+"\nViews:\n"
+"  table                   which call chains hold most? (the default)\n"
+"  explain                 which owners hold the memory, in words?\n"
+"  functions               which functions allocate most, alone and with callees?\n"
+"  tree                    from where do the allocations come?\n"
+"  flame, folded, pprof    all chains, for a browser or another program\n"
+"  diff OLD NEW            which chains grew between two dumps?\n"
+"  trend FILE...           which chains grow steadily in a series of dumps?\n"
+"  prom                    how much do the largest owners hold, for Prometheus?\n"
+"  page_owner_sort         as the program of that name\n"
+"  record DIR              write dumps of this machine\n";
 
 static const char help_tail[] =
-"Example: ownertop flame --older 1h dump.txt > flame.html\n"
+"\nExample: ownertop flame --older 1h dump.txt > flame.html\n"
 "Exit status: 0 all was read, 1 input was damaged or not read, 2 failed.\n";
 
-/*
- * Returns the separator of two options in one line of --help: ", ", or "; " if their subjects
- * differ.
- */
-static const char *choose_separator(const struct option_info *previous,
-				    const struct option_info *option)
-{
-	if (!previous)
-		return "  ";
-	return previous->group == option->group ? ", " : "; ";
-}
+/* The column in which the text of an option begins, unless its name is too long. */
+#define HELP_COLUMN 26
 
-static int append_option_to_help_line(char *line, int len, const struct option_info *previous,
-				      const struct option_info *option)
+static const char * const headings[] = {
+	[GROUP_GROUPS] = "Groups",
+	[GROUP_RECORDS] = "Which records count",
+	[GROUP_CHAINS] = "Functions of call chains",
+	[GROUP_VIEW] = "Options of some views",
+	[GROUP_INPUT] = "Input",
+	[GROUP_OUTPUT] = "Output",
+	[GROUP_PROGRAM] = "This program",
+};
+
+static void print_option(const struct option_info *option)
 {
-	len += sprintf(line + len, "%s", choose_separator(previous, option));
+	char name[80];
+	int len;
+
 	if (option->letter)
-		len += sprintf(line + len, "-%c, ", option->letter);
-	len += sprintf(line + len, "--%s", option->name);
+		len = sprintf(name, "  -%c, --%s", option->letter, option->name);
+	else
+		len = sprintf(name, "      --%s", option->name);
 	if (option->argument == required_argument)
-		len += sprintf(line + len, " %s", option->form);
+		sprintf(name + len, " %s", option->form);
 	else if (option->argument == optional_argument)
-		len += sprintf(line + len, "[=%s]", option->form);
-	return len;
+		sprintf(name + len, "[=%s]", option->form);
+	printf("%-*s %s\n", HELP_COLUMN - 1, name, option->help);
 }
 
 static void print_options(void)
 {
-	const struct option_info *previous = NULL;
-	char line[LINE_MAX_LEN];
-	int i, len = 0;
+	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++) {
-		const struct option_info *option = &option_list[i];
-
-		len = append_option_to_help_line(line, len, previous, option);
-		previous = option;
-		if (!option->help)
-			continue;
-		printf("%-*s%s\n", option->help_column, line, option->help);
-		previous = NULL;
-		len = 0;
+		if (!i || option_list[i].group != option_list[i - 1].group)
+			printf("\n%s:\n", headings[option_list[i].group]);
+		print_option(&option_list[i]);
 	}
 }
 

@@ -124,11 +124,30 @@ if [ "${1-}" = --accept ]; then
 	exit
 fi
 
-# The output of --help fits a terminal of 80 columns and 24 lines.
-help_fits_a_screen()
+# --help explains each option in a line of its own, which fits 80 columns.
+help_has_a_line_for_each_option()
 {
-	"$build/ownertop" --help | awk 'length > 80 || NR > 24 { bad = 1; print }
-		END { exit bad }'
+	"$build/ownertop" --help | grep -v ^Example > "$work/help"
+	awk 'length > 80' "$work/help" > "$work/long"
+	grep -o -e ' --[a-z-]*' "$work/help" | sort > "$work/named"
+	sed -n -E 's/^ +(-., )?(--[a-z-]+).*/ \2/p' "$work/help" | sort > "$work/explained"
+	[ -s "$work/explained" ] && diff "$work/named" "$work/explained" && ! grep . "$work/long"
+}
+
+# The first screen of the manual names each view.
+manual_begins_with_the_views()
+{
+	local view status=0
+
+	MANWIDTH=80 man --local-file "$build/ownertop.8" | col -b | head -n 24 > "$work/screen"
+	for view in $("$build/ownertop" --help | sed -n '/^Views:/,/^$/s/^  \([a-z_, ]*\).*/\1/p' |
+			tr -d , | sed 's/   .*//'); do
+		if ! grep -q -w -e "$view" "$work/screen"; then
+			echo "the first screen lacks $view"
+			status=1
+		fi
+	done
+	return $status
 }
 
 # The build makes the manual and the completion from the list of options.
@@ -338,7 +357,8 @@ explained_inputs()
 
 run_golden_cases
 run_check "the commands of explain run" explained_inputs
-run_check "help fits a screen" help_fits_a_screen
+run_check "help has a line for each option" help_has_a_line_for_each_option
+run_check "the manual begins with the views" manual_begins_with_the_views
 run_check "every option is in the manual and the completion" options_are_documented
 run_check "the manual is sound" manual_is_sound
 run_check "the commands of the cookbook run" cookbook_commands_run
