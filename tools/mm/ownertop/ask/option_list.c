@@ -94,6 +94,11 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_RECORDS, .values = VALUES_OTHER,
 		.help = "only objects of this age, as 30m, or older",
 	},
+	[OPT_KERNEL] = {
+		.name = "kernel",
+		.group = GROUP_RECORDS,
+		.help = "no pages of programs: movable ones, as page cache",
+	},
 	[OPT_HIDE] = {
 		.name = "hide",
 		.argument = required_argument, .form = "GLOB",

@@ -140,6 +140,9 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_TGID:
 		sentence_add_values(parts, CONDITION_TGID, optarg);
 		break;
+	case OPT_KERNEL:
+		parts->kernel = true;
+		break;
 	case OPT_OLDER:
 		sentence_add_values(parts, CONDITION_OLDER, optarg);
 		break;

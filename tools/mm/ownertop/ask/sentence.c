@@ -250,6 +250,13 @@ static void join_conditions(struct owner_sentence *s, const char *conditions)
 	free(text);
 }
 
+/*
+ * Leaves out pages that were allocated as movable: no other flag tells memory of programs from
+ * memory of the kernel. These are the names of all masks with __GFP_MOVABLE.
+ */
+#define CONDITION_KERNEL " && !(kind == page && gfp == " \
+	"GFP_HIGHUSER_MOVABLE,GFP_TRANSHUGE,GFP_TRANSHUGE_LIGHT,__GFP_MOVABLE)"
+
 void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_sentence *s)
 {
 	bool default_groups = false;
@@ -261,6 +268,8 @@ void sentence_parse_with_conditions(struct sentence_parts *parts, struct owner_s
 			append_condition(&conditions, i, parts->values[i]);
 		free(parts->values[i]);
 	}
+	if (parts->kernel)
+		append_formatted_text(&conditions, "%s", CONDITION_KERNEL);
 	parse_sentence(s, &default_groups, parts->sentence ? parts->sentence : "");
 	if (conditions)
 		join_conditions(s, conditions);

@@ -26,6 +26,7 @@ enum condition {
 struct sentence_parts {
 	const char *sentence;	/* sentence on the command line; NULL: it has none */
 	char *values[NR_CONDITIONS];	/* the values of each option, with commas between them */
+	bool kernel;		/* --kernel: leave out pages of programs */
 };
 
 /* Is @argument a sentence, rather than a view, a file or "-"? */

@@ -212,7 +212,7 @@ cookbook_commands_run()
 			[ -n "$(cat output flame.html)" ]
 		) || return 1
 	done < <(sed -n '/^\.Sh COOKBOOK/,/^\.Sh DESCRIPTION/s/^\.Dl //p' "$source/ownertop.8.in")
-	[ "$commands" -eq 11 ]
+	[ "$commands" -eq 12 ]
 }
 
 # compare_completions LINE WANTED: compare the completions of the last word of LINE
