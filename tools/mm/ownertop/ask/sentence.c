@@ -13,6 +13,7 @@
 #include "base/exit_status.h"
 #include "ask/sentence.h"
 #include "ask/usage.h"
+#include "input/record.h"
 
 bool is_query_sentence(const char *argument)
 {
@@ -133,6 +134,16 @@ static void append_quoted_list(char **text, const char *list)
 	append_quoted_list(text, list + len + 1);
 }
 
+static bool list_has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (; list; list = strchr(list, ','), list = list ? list + 1 : NULL)
+		if (!strncmp(list, word, len) && (!list[len] || list[len] == ','))
+			return true;
+	return false;
+}
+
 /*
  * Append the condition of an option to the other conditions. It is parsed alone before, so that a
  * value like "1 || pid > 0" does not change the meaning of the expression.
@@ -154,7 +165,12 @@ static void append_condition(char **conditions, enum condition number, const cha
 		usage_refuse_option(option, error.message);
 	if (s.nr_comparisons != 1 || s.comparisons[0].nr_closing)
 		usage_refuse_value(option, values, "is more than a value");
-	append_formatted_text(conditions, " && %s", condition + strlen("if "));
+	/* Per-CPU areas have no cache, but are shown with this name where others have theirs. */
+	if (number == CONDITION_CACHE && list_has_word(values, PERCPU_NAME))
+		append_formatted_text(conditions, " && (kind == percpu || %s)",
+				      condition + strlen("if "));
+	else
+		append_formatted_text(conditions, " && %s", condition + strlen("if "));
 	free(condition);
 }
 

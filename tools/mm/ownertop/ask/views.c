@@ -13,8 +13,7 @@
 /* The user chain comes first: its frames call those of the call chain. */
 #define BY_BOTH_CHAINS { { BY(USER), BY(STACK) }, 2 }
 #define BY_CHAIN_AND_CACHE { { BY(STACK), BY(CACHE) }, 2 }
-#define BY_CHAIN_AND_LABELS \
-	{ { BY(STACK), BY(CACHE), BY(COMM), BY(USER) }, 4 }
+#define BY_CHAINS_AND_CACHE { { BY(STACK), BY(CACHE), BY(USER) }, 3 }
 
 const struct view views[] = {
 	{
@@ -34,6 +33,7 @@ const struct view views[] = {
 		.name = "functions",
 		.rows = true,
 		.fixed_groups = true,
+		.by_function = true,
 		.group = BY_CHAIN,
 		.top = 20,
 		.takes = TAKES_TOP | TAKES_CALLERS,
@@ -86,7 +86,7 @@ const struct view views[] = {
 	},
 	{
 		.name = "pprof",
-		.group = BY_CHAIN_AND_LABELS,
+		.group = BY_CHAINS_AND_CACHE,
 		.no_terminal = true,
 		.write = { write_pprof },
 	},

@@ -11,6 +11,8 @@ struct sum trend_get_group_sum(const struct trend *t, u32 group, u32 dump)
 {
 	const struct dump *d = &t->a->dumps.v[dump];
 
+	if (group == TREND_NOT_SHOWN)
+		return t->not_shown[dump];
 	return group == TREND_TOTAL ? d->total : dumps_find_group_sum(d, group);
 }
 
@@ -72,6 +74,20 @@ static int compare_slopes(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : 1;
 }
 
+static void add_up_not_shown(struct trend *t)
+{
+	u32 i, dump;
+
+	t->not_shown = xcalloc(t->a->dumps.n, sizeof(*t->not_shown));
+	for (i = t->shown; i < t->n; i++) {
+		for (dump = 0; dump < t->a->dumps.n; dump++) {
+			struct sum sum = trend_get_group_sum(t, t->order[i], dump);
+
+			sum_add(&t->not_shown[dump], &sum);
+		}
+	}
+}
+
 void trend_init(struct trend *t, const struct answer *a)
 {
 	u32 top = a->view.top;
@@ -89,10 +105,12 @@ void trend_init(struct trend *t, const struct answer *a)
 	}
 	qsort_r(t->order, t->n, sizeof(*t->order), compare_slopes, t);
 	t->shown = top && top < t->n ? top : t->n;
+	add_up_not_shown(t);
 }
 
 void trend_free(struct trend *t)
 {
 	free(t->slopes);
 	free(t->order);
+	free(t->not_shown);
 }

@@ -21,15 +21,17 @@ struct trend {
 	u32 n;
 	u32 shown;
 	u32 unchanged;
+	struct sum *not_shown;	/* by dump: sum of the groups that changed and are not shown */
 };
 
 void trend_init(struct trend *t, const struct answer *a);
 
 /*
- * Group number for which trend_get_group_sum() and trend_compute_slope() take the total of all
- * groups.
+ * Group numbers for which trend_get_group_sum() and trend_compute_slope() take the total of all
+ * groups, and the sum of those that changed and are not shown.
  */
 #define TREND_TOTAL U32_MAX
+#define TREND_NOT_SHOWN (U32_MAX - 1)
 
 struct slope trend_compute_slope(const struct trend *t, u32 group, enum measure measure);
 struct sum trend_get_group_sum(const struct trend *t, u32 group, u32 dump);

@@ -43,16 +43,16 @@ static void print_figures(const struct functions *f, const struct sum *flat,
 
 	fprintf(out, "%7s %6s ", figure_to_text(v, own, f->measure),
 		human_format_percent(percent, own, total));
+	if (f->measure == MEASURE_OBJECTS)
+		fprintf(out, "%7s ", human_format_bytes(v, flat->held));
+	else
+		fprintf(out, "%7llu ", flat->objects);
 	if (cum)
-		fprintf(out, "%7s %6s ",
+		fprintf(out, "%7s %6s  ",
 			figure_to_text(v, measure_get_value(cum, f->measure), f->measure),
 			human_format_percent(percent, measure_get_value(cum, f->measure), total));
 	else
-		fprintf(out, "%14s ", "");
-	if (f->measure == MEASURE_OBJECTS)
-		fprintf(out, "%7s  ", human_format_bytes(v, flat->held));
-	else
-		fprintf(out, "%7llu  ", flat->objects);
+		fprintf(out, "%14s  ", "");
 }
 
 /* Print the callers of a function in a line, with their shares of its CUM. */
@@ -82,9 +82,8 @@ static void print_callers(const struct functions *f, u32 function, struct termin
 
 static void print_head(const struct functions *f, const struct output_options *o, FILE *out)
 {
-	fprintf(out, "%s%7s %6s %7s %6s %7s  FUNCTION%s\n", o->term.colour ? "\033[1m" : "",
-		"FLAT", "%", "CUM", "%",
-		f->measure == MEASURE_OBJECTS ? "HELD" : "OBJECTS",
+	fprintf(out, "%s%7s %6s %7s %7s %6s  FUNCTION%s\n", o->term.colour ? "\033[1m" : "",
+		"FLAT", "%", f->measure == MEASURE_OBJECTS ? "HELD" : "OBJECTS", "CUM", "%",
 		o->term.colour ? "\033[0m" : "");
 }
 

@@ -148,10 +148,11 @@ static const struct view_row *fill_row_of_rank(struct trend_rows *t, u32 rank)
 	return &t->row;
 }
 
-static const struct view_row *fill_row_of_total(struct trend_rows *t)
+/* @id: TREND_TOTAL or TREND_NOT_SHOWN */
+static const struct view_row *fill_row_of_sums(struct trend_rows *t, const char *name, u32 id)
 {
-	fill_sums_row(&t->row, t->trend.a, "total", NULL, 0);
-	fill_sums_and_slopes(t, TREND_TOTAL);
+	fill_sums_row(&t->row, t->trend.a, name, NULL, 0);
+	fill_sums_and_slopes(t, id);
 	return &t->row;
 }
 
@@ -184,7 +185,9 @@ void write_trend(const struct answer *a, const struct output_options *o, FILE *o
 	do {
 		for (i = 0; i < t.trend.shown; i++)
 			rows_add_row(&rows, fill_row_of_rank(&t, i));
-		rows_add_row(&rows, fill_row_of_total(&t));
+		if (t.trend.shown < t.trend.n)
+			rows_add_row(&rows, fill_row_of_sums(&t, "rest", TREND_NOT_SHOWN));
+		rows_add_row(&rows, fill_row_of_sums(&t, "total", TREND_TOTAL));
 	} while (rows_end_table(&rows));
 	print_trend_notes(&t.trend, o, out);
 	end_trend_rows(&t);
@@ -215,8 +218,11 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	begin_trend_rows(&t, a, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
 	print_json_dumps(a, out);
-	json_print_member("total", json_from_row(&t.list, fill_row_of_total(&t)), out);
+	json_print_member("total", json_from_row(&t.list, fill_row_of_sums(&t, "total", TREND_TOTAL)),
+			  out);
 	json_print_member("groups_not_shown", json_new_count(t.trend.n - t.trend.shown), out);
+	json_print_member("not_shown",
+			  json_from_row(&t.list, fill_row_of_sums(&t, "", TREND_NOT_SHOWN)), out);
 	json_print_member("unchanged", json_new_count(t.trend.unchanged), out);
 	json_begin_list("groups", out);
 	for (i = 0; i < t.trend.shown; i++)
@@ -235,7 +241,9 @@ void write_trend_csv(const struct answer *a, const struct output_options *o, FIL
 	csv_print_head(&t.list, out);
 	for (i = 0; i < t.trend.shown; i++)
 		csv_print_row(&t.list, fill_row_of_rank(&t, i), out);
-	csv_print_row(&t.list, fill_row_of_total(&t), out);
+	if (t.trend.shown < t.trend.n)
+		csv_print_row(&t.list, fill_row_of_sums(&t, "not_shown", TREND_NOT_SHOWN), out);
+	csv_print_row(&t.list, fill_row_of_sums(&t, "total", TREND_TOTAL), out);
 	csv_print_incomplete(&t.list, a, out);
 	end_trend_rows(&t);
 }

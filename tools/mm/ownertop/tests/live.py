@@ -109,14 +109,47 @@ def test_filter(session):
     term.press_keys("-l", "LEAK_")
     term.wait_for("^/LEAK_")
     term.press_keys("Enter")
-    screen = term.wait_for(r"of 2 groups \(filtered\)")
+    screen = term.wait_for("of 2 groups;")
+    expect(screen[1] == "groups with 'LEAK_'", "filter", screen)
     expect(all("leak_" in row[4] for row in parse_table_rows(screen)), "others", screen)
     expect(find_total(screen)[:1] == ["4.1K"], "total", screen)
     term.press_keys("/", "x", "Escape")
-    term.wait_for("filtered")
+    term.wait_for("^groups with 'LEAK_'$")
     term.press_keys("/", *["BSpace"] * 5, "Enter")
     term.wait_for(r"of 7 groups;")
     session.quit_ownertop()
+
+
+def test_expression(session):
+    """The expression that objects are chosen by is shown, beside the text of /."""
+    term = session.terminal
+    session.replace_dump(session.original)
+    term.type_line(session.command + " --cache 'kmalloc-*'; echo ended $?")
+    screen = term.wait_for(RUNNING)
+    expect(screen[1] == "if cache ~ kmalloc-*", "expression", screen)
+    term.press_keys("/")
+    term.press_keys("-l", "cg")
+    term.press_keys("Enter")
+    term.wait_for("^groups with 'cg'; if cache ~ kmalloc-[*]$")
+    session.quit_ownertop()
+
+
+def test_long_names(session):
+    """Columns hold with names that are longer than a column."""
+    term = session.terminal
+    with open(session.original, encoding="utf-8") as file:
+        text = file.read()
+    long = "ext4_\u00e9" + "x" * 40
+    with open(session.dump, "w", encoding="utf-8") as file:
+        file.write(text.replace("ext4_inode_cache", long))
+    term.type_line(session.command + " -g cache,pid; echo ended $?")
+    screen = term.wait_for(RUNNING)
+    column = screen[2].index("PID")
+    rows = screen[3:3 + len(parse_table_rows(screen))]
+    expect(all(re.match(r"[ .](-|\d+) *$", row[column - 1:]) for row in rows), "columns", screen)
+    expect(any("ext4_\u00e9" + "x" * 24 + ".." in row for row in rows), "cut", screen)
+    session.quit_ownertop()
+    session.replace_dump(session.original)
 
 
 def test_group(session):
@@ -328,7 +361,7 @@ def test_without_terminal(session):
 
 
 TESTS = (test_sort_keys, test_unfold_and_depth, test_unfold_user, test_changes,
-         test_sort_by_change, test_filter, test_group, test_scroll, test_save, test_help,
+         test_sort_by_change, test_filter, test_expression, test_long_names, test_group, test_scroll, test_save, test_help,
          test_count, test_pause, test_resize, test_shrink, test_interrupt, test_stop,
          test_terminate, test_damage, test_this_machine, test_without_terminal)
 

@@ -99,7 +99,7 @@ class Checker:
         os.utime(dump, (0, 1000000000))
         self.write_profile(dump)
         raw = self.run_pprof("-raw")
-        groups = {(rec["stack"], rec["cache"], rec["comm"])
+        groups = {(rec["stack"], rec["cache"])
                   for rec in oracle.read_records(dump, 0, self.skip)}
         got = len(re.findall(r"^ +\d+ +\d+ +\d+: ", raw, re.M))
         self.expect_equal("default", {"samples": len(groups)}, {"samples": got})

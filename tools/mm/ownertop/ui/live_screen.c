@@ -58,12 +58,70 @@ bool live_is_unfolded(const struct live_state *l, u64 hash)
 	return false;
 }
 
-/* Print the fields of a group: each name in its column, the call chain last, in one line. */
-static void print_fields(const struct model *m, const struct group *g, FILE *out)
+/* Returns the field of a group as text, which the caller frees. */
+static char *make_field_text(const struct model *m, const struct group *g, enum owner_field field)
+{
+	char number[HUMAN_LEN];
+	const char *text = "-";
+
+	if (!field_is_number(field) && model_field_is_known(m, g, field))
+		return human_escape_name(model_get_name(m, g, field));
+	if (model_field_is_known(m, g, field))
+		text = model_format_number(number, m, g, field);
+	return xstrndup(text, strlen(text));
+}
+
+static size_t count_characters(struct text_slice text)
+{
+	size_t n = 0, len;
+
+	for (; text.len; n++) {
+		len = utf8_char_len(text);
+		len = len ? len : 1;
+		text.s += len;
+		text.len -= len;
+	}
+	return n;
+}
+
+/* Print a text that is at most @width columns. */
+static void print_cut(struct text_slice text, size_t width, FILE *out)
+{
+	while (text.len && width--) {
+		size_t len = utf8_char_len(text);
+
+		len = len ? len : 1;
+		fwrite(text.s, 1, len, out);
+		text.s += len;
+		text.len -= len;
+	}
+}
+
+/* Print a name in a column of @width. A name that is too long is cut, with ".." at its end. */
+static void print_in_column(const char *name, size_t width, FILE *out)
+{
+	struct text_slice text = { name, strlen(name) };
+	size_t n = count_characters(text);
+
+	if (n <= width) {
+		fprintf(out, "  %s%*s", name, (int)(width - n), "");
+		return;
+	}
+	fputs("  ", out);
+	print_cut(text, width - 2, out);
+	fputs("..", out);
+}
+
+/*
+ * Print the fields of a group: each name in its column, the call chain last, in one line.
+ * @widths: of the columns, or NULL to print names whole.
+ */
+static void print_fields(const struct model *m, const struct group *g, const size_t *widths,
+			 FILE *out)
 {
 	const struct group_list *by = &m->select->group;
 	bool has_chain = false;
-	char number[HUMAN_LEN], *name;
+	char *text;
 	u32 i;
 
 	for (i = 0; i < by->n; i++) {
@@ -73,15 +131,9 @@ static void print_fields(const struct model *m, const struct group *g, FILE *out
 			has_chain = true;
 			continue;
 		}
-		if (!model_field_is_known(m, g, field)) {
-			fprintf(out, "  %-16s", "-");
-		} else if (field_is_number(field)) {
-			fprintf(out, "  %-16s", model_format_number(number, m, g, field));
-		} else {
-			name = human_escape_name(model_get_name(m, g, field));
-			fprintf(out, "  %-16s", name);
-			free(name);
-		}
+		text = make_field_text(m, g, field);
+		print_in_column(text, widths ? widths[i] : strlen(text), out);
+		free(text);
 	}
 	if (!has_chain)
 		return;
@@ -99,7 +151,7 @@ bool live_filter_holds(const struct live_state *l, const struct group *g)
 	if (!*l->filter)
 		return true;
 	out = xopen_memstream(&text, &len);
-	print_fields(&l->a.model, g, out);
+	print_fields(&l->a.model, g, NULL, out);
 	fclose(out);
 	holds = strcasestr(text, l->filter);
 	free(text);
@@ -151,19 +203,6 @@ static void print_age(const struct live_state *l, u64 oldest, FILE *out)
 	fprintf(out, "  %6s", human_format_age(buf, model_compute_age(&l->a.model, oldest)));
 }
 
-/* Print a line that is at most @width columns, without control sequences in @text. */
-static void print_cut(struct text_slice text, size_t width, FILE *out)
-{
-	while (text.len && width--) {
-		size_t len = utf8_char_len(text);
-
-		len = len ? len : 1;
-		fwrite(text.s, 1, len, out);
-		text.s += len;
-		text.len -= len;
-	}
-}
-
 static void print_status(const struct live_state *l, size_t width, FILE *out)
 {
 	time_t now = time(NULL);
@@ -172,36 +211,81 @@ static void print_status(const struct live_state *l, size_t width, FILE *out)
 	int n;
 
 	strftime(clock, sizeof(clock), "%F %T", localtime_r(&now, &tm));
-	n = snprintf(line, sizeof(line), "%s  %sby %s; %u of %u groups%s; ? help, q quit", clock,
+	n = snprintf(line, sizeof(line), "%s  %sby %s; %u of %u groups; ? help, q quit", clock,
 		     l->paused ? "PAUSED, " : "",
 		     l->by_change ? "change" : owner_sort_names[l->o.order[0]],
-		     l->nr_shown ? l->selected + 1 : 0, l->nr_shown,
-		     *l->filter ? " (filtered)" : "");
+		     l->nr_shown ? l->selected + 1 : 0, l->nr_shown);
 	print_cut((struct text_slice){ line, n }, width, out);
 	putc('\n', out);
 }
 
-/* Print the line for the prompt, for a message about a key, or about the input. */
+/* Print which groups and which objects are shown, if that is not all. */
+static void print_filters(const struct live_state *l, char *line, size_t size)
+{
+	struct owner_sentence expression = l->o.select.sentence;
+	int n = 0;
+
+	*line = '\0';
+	if (*l->filter)
+		n = snprintf(line, size, "groups with '%s'%s", l->filter,
+			     expression.nr_comparisons ? "; " : "");
+	expression.settings_given = 0;
+	if (expression.nr_comparisons)
+		owner_lang_print(&expression, line + n, size - n);
+}
+
+/*
+ * Print the line for the prompt, for a message about a key, about the input, or about filters.
+ */
 static void print_message(const struct live_state *l, size_t width, FILE *out)
 {
-	const char *about = l->message;
-	char line[512], *shown;
+	char line[INPUT_MAX + OWNER_SENTENCE_MAX + 32], *shown;
 
-	if (!*about)
-		about = l->a.health.first;
 	if (l->prompt)
 		snprintf(line, sizeof(line), "%s%s_", prompts[l->prompt], l->input);
-	else if (!health_is_complete(&l->a.health) && !*l->message)
-		snprintf(line, sizeof(line), "INCOMPLETE: %s", about);
+	else if (*l->message)
+		snprintf(line, sizeof(line), "%s", l->message);
+	else if (!health_is_complete(&l->a.health))
+		snprintf(line, sizeof(line), "INCOMPLETE: %s", l->a.health.first);
 	else
-		snprintf(line, sizeof(line), "%s", about);
+		print_filters(l, line, sizeof(line));
 	shown = human_escape_name((struct text_slice){ line, strlen(line) });
 	print_cut((struct text_slice){ shown, strlen(shown) }, width, out);
 	putc('\n', out);
 	free(shown);
 }
 
-static void print_head(const struct live_state *l, size_t width, bool colour, FILE *out)
+/* Widths of the columns of fields: the longest name on the screen decides, up to a limit. */
+#define FIELD_WIDTH_MIN 16
+#define FIELD_WIDTH_MAX 32
+
+static void measure_fields(const struct live_state *l, u32 rows, size_t widths[GROUP_KEY_MAX])
+{
+	const struct model *m = &l->a.model;
+	const struct group_list *by = &m->select->group;
+	size_t width;
+	char *text;
+	u32 i, j;
+
+	for (i = 0; i < by->n; i++)
+		widths[i] = FIELD_WIDTH_MIN;
+	for (j = l->top; j < l->nr_shown && j < l->top + rows; j++) {
+		struct group g = model_get_group(m, l->shown[j]);
+
+		for (i = 0; i < by->n; i++) {
+			if (field_is_chain(by->v[i].field))
+				continue;
+			text = make_field_text(m, &g, by->v[i].field);
+			width = count_characters((struct text_slice){ text, strlen(text) });
+			if (width > widths[i])
+				widths[i] = width < FIELD_WIDTH_MAX ? width : FIELD_WIDTH_MAX;
+			free(text);
+		}
+	}
+}
+
+static void print_head(const struct live_state *l, const size_t *widths, size_t width, bool colour,
+		       FILE *out)
 {
 	static const char * const names[NR_MEASURES] = { "BYTES", "HELD", "OBJECTS" };
 	const struct group_list *by = &l->o.select.group;
@@ -215,7 +299,7 @@ static void print_head(const struct live_state *l, size_t width, bool colour, FI
 		n += snprintf(line + n, sizeof(line) - n, "  %6s", "OLDEST");
 	for (i = 0; i < by->n; i++)
 		if (!field_is_chain(by->v[i].field))
-			n += snprintf(line + n, sizeof(line) - n, "  %-16s",
+			n += snprintf(line + n, sizeof(line) - n, "  %-*s", (int)widths[i],
 				      field_name(by->v[i].field));
 	for (i = 0; i < (size_t)n; i++)
 		if (line[i] >= 'a' && line[i] <= 'z')
@@ -227,8 +311,8 @@ static void print_head(const struct live_state *l, size_t width, bool colour, FI
 	fputs(colour ? NORMAL "\n" : "\n", out);
 }
 
-static void print_group(const struct live_state *l, u32 position, size_t width, bool colour,
-			FILE *out)
+static void print_group(const struct live_state *l, u32 position, const size_t *widths,
+			size_t width, bool colour, FILE *out)
 {
 	const struct model *m = &l->a.model;
 	struct group g = model_get_group(m, l->shown[position]);
@@ -238,7 +322,7 @@ static void print_group(const struct live_state *l, u32 position, size_t width, 
 	char *text;
 	FILE *fields = xopen_memstream(&text, &len);
 
-	print_fields(m, &g, fields);
+	print_fields(m, &g, widths, fields);
 	fclose(fields);
 	fprintf(out, "%s%s", selected && colour ? REVERSE : "", selected ? "> " : "  ");
 	print_figures(l, &g.sum, &change, colour && !selected, out);
@@ -319,13 +403,13 @@ static u32 print_unfolded_chain(const struct live_state *l, u32 position, enum o
 	return i;
 }
 
-static void print_groups(struct live_state *l, u32 rows, size_t width, bool colour, FILE *out)
+static void print_groups(const struct live_state *l, u32 rows, const size_t *widths, size_t width,
+			 bool colour, FILE *out)
 {
 	u32 lines = 0, i, j;
 
-	scroll_to_selected(l, rows);
 	for (i = l->top; i < l->nr_shown && lines < rows; i++) {
-		print_group(l, i, width, colour, out);
+		print_group(l, i, widths, width, colour, out);
 		lines++;
 		for (j = 0; j < 2; j++)
 			lines += print_unfolded_chain(l, i, chain_fields[j], rows - lines, width,
@@ -348,7 +432,7 @@ static void print_total(const struct live_state *l, bool colour, FILE *out)
 void live_draw(struct live_state *l)
 {
 	struct terminal term = terminal_describe(stdout, l->o.colour);
-	size_t rows = screen_count_rows(), len;
+	size_t rows = screen_count_rows(), len, widths[GROUP_KEY_MAX];
 	char *text;
 	FILE *out = xopen_memstream(&text, &len);
 
@@ -357,9 +441,11 @@ void live_draw(struct live_state *l)
 	} else {
 		print_status(l, term.width, out);
 		print_message(l, term.width, out);
-		print_head(l, term.width, term.colour, out);
-		print_groups(l, rows > OTHER_LINES ? rows - OTHER_LINES : 1, term.width,
-			     term.colour, out);
+		rows = rows > OTHER_LINES ? rows - OTHER_LINES : 1;
+		scroll_to_selected(l, rows);
+		measure_fields(l, rows, widths);
+		print_head(l, widths, term.width, term.colour, out);
+		print_groups(l, rows, widths, term.width, term.colour, out);
 		print_total(l, term.colour, out);
 	}
 	if (!fclose(out))
