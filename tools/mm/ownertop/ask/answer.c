@@ -171,6 +171,13 @@ struct output_options make_output_options(const struct options *o)
 	};
 }
 
+/* Are the groups the caches of one machine, which slabinfo has as well? */
+static bool groups_are_caches(const struct options *o)
+{
+	return o->select.group.n == 1 && o->select.group.v[0].field == OWNER_FIELD_CACHE &&
+	       !o->input.sum && !o->interval_ms;
+}
+
 bool answer_read(struct answer *a, const struct options *o, char * const *paths, int n)
 {
 	init_view_of_answer(a, o);
@@ -178,6 +185,8 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	if (n && nothing_is_selected(o) && !o->input.sum &&
 	    !meminfo_read_of_dump(o->live ? NULL : paths[n - 1], &a->meminfo))
 		a->meminfo = (struct meminfo){ 0 };
+	if (n && groups_are_caches(o))
+		slabinfo_read_of_dump(o->live ? NULL : paths[n - 1], &a->slabinfo);
 	if (o->live && !o->old && !o->view->series && !o->view->explains && query_groups(a, o))
 		return true;
 	model_init(&a->model, &o->select);
@@ -210,5 +219,6 @@ void answer_free_members(struct answer *a)
 {
 	free(a->dump_ns);
 	dumps_free(&a->dumps);
+	slabinfo_free(&a->slabinfo);
 	model_free(&a->model);
 }

@@ -5,6 +5,7 @@
 
 #include "input/health.h"
 #include "input/meminfo.h"
+#include "input/slabinfo.h"
 #include "model/dumps.h"
 #include "model/measure.h"
 
@@ -27,6 +28,7 @@ struct answer {
 	struct histograms histograms;	/* view explain: of the last dump */
 	struct input_health health;
 	struct meminfo meminfo;	/* of the machine of the last dump, if it is known */
+	struct slabinfo slabinfo;	/* of that machine, in a view by cache */
 	struct record_selection rest_of_select;	/* the query's selection without its expression */
 };
 

@@ -353,6 +353,8 @@ void columns_choose_named(struct column_list *list, const struct answer *a,
 	/* TSV always has the columns of errors, because the kernel's TSV has them. */
 	if (!a->model.sampled && format != FORMAT_TSV)
 		omit |= COLUMN_SAMPLED;
+	if (!a->slabinfo.n)
+		omit |= COLUMN_SLABS;
 	for (i = 0; i < n; i++) {
 		const struct column *c = &columns[i];
 		const char *name = c->name[format];

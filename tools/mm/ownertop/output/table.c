@@ -31,6 +31,41 @@ static struct cell get_share_cell(const struct view_row *row, int arg)
 	};
 }
 
+/* Values of column.arg for get_slabs_cell(). */
+enum {
+	SLABS,
+	SLABS_USE,
+	SLABS_USE_FRACTION,
+};
+
+/* Make the cell with a figure of the slabs of a cache, of which slabinfo tells. */
+static struct cell get_slabs_cell(const struct view_row *row, int which)
+{
+	const struct slab_cache *cache;
+
+	if (row->id == ROW_NO_GROUP)
+		return (struct cell){ .type = CELL_NONE };
+	cache = slabinfo_find(&row->a->slabinfo,
+			      model_get_name(&row->a->model, &row->group, OWNER_FIELD_CACHE));
+	if (!cache || !cache->objects)
+		return (struct cell){ .type = CELL_UNKNOWN };
+	switch (which) {
+	case SLABS:
+		return (struct cell){ .type = CELL_COUNT, .number = cache->slabs };
+	case SLABS_USE:
+		return (struct cell){
+			.type = CELL_SHARE,
+			.part = cache->in_use,
+			.total = cache->objects,
+		};
+	default:
+		return (struct cell){
+			.type = CELL_FRACTION,
+			.real = (double)cache->in_use / cache->objects,
+		};
+	}
+}
+
 static struct cell get_positive_waste_cell(const struct view_row *row, int arg)
 {
 	(void)arg;
@@ -86,6 +121,8 @@ static const struct column columns[] = {
 	{ { "OBJECTS" }, .get = get_objects_cell },
 	{ { "%" }, .get = get_share_cell, .arg = MEASURE_OBJECTS,
 	  .omit = COLUMN_SHARE_OF_OBJECTS },
+	{ { "SLABS" }, .get = get_slabs_cell, .arg = SLABS, .omit = COLUMN_SLABS },
+	{ { "USE%" }, .get = get_slabs_cell, .arg = SLABS_USE, .omit = COLUMN_SLABS },
 	{ { "+-BYTES" }, .get = get_measure_error_cell, .omit = COLUMN_SAMPLED,
 	  .by_objects = "+-OBJECTS" },
 	{ { NULL, "records" }, .get = get_records_cell, .omit = COLUMN_SAMPLED },
@@ -102,6 +139,9 @@ static const struct column columns[] = {
 	  .omit = COLUMN_SAMPLED },
 	{ { NULL, NULL, "bytes_error", "bytes_error" }, .get = get_bytes_error_cell,
 	  .omit = COLUMN_SAMPLED },
+	{ { NULL, "slabs", "slabs" }, .get = get_slabs_cell, .arg = SLABS, .omit = COLUMN_SLABS },
+	{ { NULL, "use", "use" }, .get = get_slabs_cell, .arg = SLABS_USE_FRACTION,
+	  .omit = COLUMN_SLABS },
 };
 
 static void choose_columns(struct column_list *list, const struct report *r,

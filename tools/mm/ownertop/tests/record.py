@@ -3,6 +3,7 @@
 """Test "ownertop record", and the views that read its snapshots."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -309,6 +310,35 @@ def test_summary(machine: Machine) -> None:
     assert "Slabs" not in machine.show("explain", machine.store)[0]
 
 
+SLABINFO = """slabinfo - version: 2.1
+# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables : slabdata <active>
+kmalloc-256  12  32  256  16  1 : tunables  0  0  0 : slabdata  2  2  0
+ext4_inode_cache  1  4  1096  4  1 : tunables  0  0  0 : slabdata  1  1  0
+empty  0  0  8  512  1 : tunables  0  0  0 : slabdata  0  0  0"""
+
+
+def test_slabinfo(machine: Machine) -> None:
+    """A table by cache has the slabs of each cache and how full they are, as slabtop shows."""
+    machine.write_file("proc/slabinfo", SLABINFO)
+    machine.record()
+    lines = [line.split() for line in machine.show("-g", "cache", machine.store)[0].splitlines()]
+    assert lines[0][-4:] == ["SLABS", "USE%", "OLDEST", "CACHE"], lines
+    caches = {line[-1]: line[-4:-2] for line in lines[1:9]}
+    assert caches["kmalloc-256"] == ["2", "37.5%"], lines
+    assert caches["ext4_inode_cache"] == ["1", "25.0%"], lines
+    assert caches["dentry"] == ["-", "-"], lines
+    groups = json.loads(machine.show("--json", "-g", "cache", machine.store)[0])["groups"]
+    assert {(group["slabs"], group["use"]) for group in groups} == {
+        (2, 0.375), (1, 0.25), (None, None)}, groups
+    header = machine.show("--csv", "-g", "cache", machine.store)[0].splitlines()[0]
+    assert header.endswith(",slabs,use,cache"), header
+    for groups in ("cache,comm", "comm"):
+        assert "SLABS" not in machine.show("-g", groups, machine.store)[0], groups
+    dump = os.path.join(machine.store, machine.snapshots()[0], "slab_owner.zst")
+    assert "SLABS" not in machine.show("-g", "cache", "--sum", dump, dump)[0], "of two machines"
+    assert "SLABS" not in machine.show("-g", "cache", machine.slabs)[0], "of no snapshot"
+
+
 def test_kallsyms(machine: Machine) -> None:
     """Addresses of a snapshot get the names that its own kallsyms has, and no other one's."""
     shutil.copy(os.path.join(INPUT, "raw_frames.txt"), machine.slabs)
@@ -328,7 +358,7 @@ def test_kallsyms(machine: Machine) -> None:
 
 TESTS = (test_contents, test_limits, test_interval, test_killed, test_killed_at_any_point,
          test_ended, test_odd_directories, test_bad_values, test_read_error, test_full_disk,
-         test_without_dump, test_views, test_summary, test_kallsyms)
+         test_without_dump, test_views, test_summary, test_slabinfo, test_kallsyms)
 
 
 def main() -> int:
