@@ -99,6 +99,12 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_RECORDS,
 		.help = "no pages of programs: movable ones, as page cache",
 	},
+	[OPT_KNOWN] = {
+		.name = "known",
+		.argument = required_argument, .form = "FILE",
+		.group = GROUP_RECORDS, .values = VALUES_FILES, .takes = TAKES_KNOWN,
+		.help = "add up the owners that this file lists in one row",
+	},
 	[OPT_HIDE] = {
 		.name = "hide",
 		.argument = required_argument, .form = "GLOB",

@@ -36,6 +36,7 @@ void options_free(struct options *o)
 	free(o->checks[LEVEL_CRITICAL].text);
 	globs_free(&o->select.chains.skip);
 	globs_free(&o->select.chains.hide);
+	known_owners_free(&o->select.chains.known);
 	if (o->select.names)
 		frame_names_close(o->select.names);
 	if (o->select.binaries)

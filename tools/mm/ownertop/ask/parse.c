@@ -154,6 +154,11 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_HIDE:
 		globs_add(&select->chains.hide, optarg, strlen(optarg));
 		break;
+	case OPT_KNOWN:
+		known_owners_free(&select->chains.known);
+		if (!known_owners_read(&select->chains.known, optarg))
+			usage_refuse_value("--known", optarg, "cannot be read");
+		break;
 	case OPT_SKIP:
 		read_skip_patterns(o, optarg);
 		break;

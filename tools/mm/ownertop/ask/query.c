@@ -92,6 +92,8 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 
 	for (i = 0; i < select->group.n; i++)
 		fields |= 1U << select->group.v[i].field;
+	if (select->chains.known.frame)
+		fields |= 1U << OWNER_FIELD_STACK;
 	if (query_asks_pages_and_objects(s))
 		fields |= 1U << OWNER_FIELD_CACHE | 1U << OWNER_FIELD_STACK;
 	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP &&

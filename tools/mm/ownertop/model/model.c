@@ -217,6 +217,33 @@ static void expect_chain_in_model(void *arg, u64 stack_hash)
 	stacks_expect_chain(&m->stacks, stack_hash);
 }
 
+/*
+ * Add a record of a known owner to the group of all. It has one frame and no other field, but a
+ * name in one that is grouped by.
+ */
+static void add_record_to_known_owners(struct model *m, const struct record *rec,
+				       const struct sum *sum)
+{
+	const struct text_slice text = { m->select->chains.known.frame,
+					 strlen(m->select->chains.known.frame) };
+	struct parsed_user_chain no_user = { 0 };
+	const struct text_slice name = { "known_owners", 12 };
+	const struct group_list *by = &m->select->group;
+	struct record known = RECORD_UNKNOWN;
+
+	if (field_is_listed(by, OWNER_FIELD_CACHE) && !field_is_listed(by, OWNER_FIELD_STACK))
+		known.cache = name;
+	else
+		known.comm = name;
+	known.kind = rec->kind;
+	known.ts = rec->ts;
+	known.span = rec->span;
+	sum_add(&m->known, sum);
+	add_record_to_its_group(m, &known,
+				stacks_parse_chain(&m->stacks, text, record_hash_stack(text)),
+				&no_user, sum);
+}
+
 static const char *add_record_to_model(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
@@ -244,7 +271,10 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 	switch (record_evaluate(rec, chain, &user, &m->select->sentence, &m->words, m->sink.now,
 				&unknown_fields)) {
 	case OWNER_VERDICT_TRUE:
-		add_record_to_its_group(m, rec, chain, &user, &one);
+		if (chain->known)
+			add_record_to_known_owners(m, rec, &one);
+		else
+			add_record_to_its_group(m, rec, chain, &user, &one);
 		break;
 	case OWNER_VERDICT_FALSE:
 		sum_add(&m->filtered, &one);

@@ -72,6 +72,7 @@ struct model {
 	struct sum total;	/* sum of all groups */
 	struct sum counted;	/* sum of total, filtered and undecided */
 	bool sampled;		/* a record of any dump was sampled */
+	struct sum known;	/* those of known owners among the groups */
 	struct sum filtered;	/* records that the expression does not hold for */
 	u64 with_user;		/* objects of the groups with a user chain */
 	struct sum undecided;	/* records that lack a field the expression needs */

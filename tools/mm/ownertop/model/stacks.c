@@ -18,19 +18,19 @@ struct frame_info {
 	u32 shown;		/* the frame that is shown for this one */
 	bool skip;		/* matches chain_options.skip */
 	bool hide;		/* matches chain_options.hide */
+	bool known;		/* matches a known owner that is one function */
 	bool backing;		/* allocates pages for slab objects or per-CPU areas */
 };
 
-/* Slots of a new table of known chains. */
-#ifndef KNOWN_SLOTS
-#define KNOWN_SLOTS 1024
+/* Slots of a new table of parsed chains. */
+#ifndef SLOTS_AT_FIRST
+#define SLOTS_AT_FIRST 1024
 #endif
 
 /*
- * A chain that was parsed, in a slot of stacks.known. Its text is recognised by a hash of 64 bits.
- * A slot has half a cache line: a record seldom finds in the cache of the CPU what it is added to.
+ * A chain that was parsed, in a slot of stacks.slots. Its text is recognised by a hash of 64 bits.
  */
-struct known_chain {
+struct parsed_slot {
 	u64 hash;		/* record_hash_stack(); 0: the slot is free */
 	struct parsed_chain parsed;
 };
@@ -39,6 +39,7 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence)
 {
 	*st = (struct stacks){ .options = options, .sentence = sentence };
+	st->known_matched = xcalloc(options->known.n + 1, sizeof(*st->known_matched));
 	strings_intern(&st->modules, builtin_module);
 	strings_intern(&st->funcs, (struct text_slice){ "", 0 });
 }
@@ -70,12 +71,30 @@ enum {
 	JUDGED = 1 << 0,
 	JUDGED_SKIP = 1 << 1,
 	JUDGED_HIDE = 1 << 2,
+	JUDGED_KNOWN = 1 << 3,
 };
 
-static unsigned char judge_function(const struct stacks *st, struct text_slice func)
+/* Is a known owner the function @func? */
+static bool function_is_known(struct stacks *st, struct text_slice func)
+{
+	const struct known_owners *known = &st->options->known;
+	bool found = false;
+	u32 i;
+
+	for (i = 0; i < known->n; i++) {
+		if (known->v[i].functions.n == 1 && known_owner_matches(&known->v[i], 0, func)) {
+			st->known_matched[i] = true;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static unsigned char judge_function(struct stacks *st, struct text_slice func)
 {
 	return JUDGED | (globs_match_function(&st->options->skip, func) ? JUDGED_SKIP : 0) |
-	       (globs_match_function(&st->options->hide, func) ? JUDGED_HIDE : 0);
+	       (globs_match_function(&st->options->hide, func) ? JUDGED_HIDE : 0) |
+	       (function_is_known(st, func) ? JUDGED_KNOWN : 0);
 }
 
 /* Judge the function interned as @id once: most frames of a dump share their functions. */
@@ -124,6 +143,7 @@ static struct frame_info make_frame_info(struct stacks *st, const struct frame *
 	}
 	info.skip = judged & JUDGED_SKIP;
 	info.hide = judged & JUDGED_HIDE;
+	info.known = judged & JUDGED_KNOWN;
 	return info;
 }
 
@@ -303,6 +323,39 @@ static u32 find_first_frame_not_skipped(const struct stacks *st, u32 n)
 	return first;
 }
 
+/* Is the beginning of a chain, from the frame @first on, that of a known owner? */
+static bool chain_begins_with(const struct stacks *st, const struct known_owner *owner, u32 first,
+			      u32 n)
+{
+	u32 i;
+
+	if (n - first < owner->functions.n)
+		return false;
+	for (i = 0; i < owner->functions.n; i++)
+		if (!known_owner_matches(owner, i,
+					 st->funcs.v[st->info[st->scratch[first + i]].func]))
+			return false;
+	return true;
+}
+
+/* Is the chain in st->scratch of a known owner? @first: its first frame outside the allocator. */
+static bool chain_is_known(struct stacks *st, u32 first, u32 n)
+{
+	const struct known_owners *known = &st->options->known;
+	bool found = false;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		found |= st->info[st->scratch[i]].known;
+	for (i = 0; i < known->n; i++) {
+		if (known->v[i].functions.n > 1 && chain_begins_with(st, &known->v[i], first, n)) {
+			st->known_matched[i] = true;
+			found = true;
+		}
+	}
+	return found;
+}
+
 /*
  * Move the frames of a chain that are shown to the front of st->scratch. Returns their number.
  */
@@ -330,6 +383,7 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 	parsed->syscall = find_syscall(st, n);
 	parsed->matched = evaluate_frame_comparisons(st, n, parsed->syscall);
 	parsed->backing = any_frame_is_backing(st, n);
+	parsed->known = chain_is_known(st, first, n);
 	parsed->module = find_first_module(st, n);
 	parsed->func = n ? st->info[st->scratch[first]].caller : 0;
 	n = select_shown_frames(st, st->options->full ? 0 : first, n);
@@ -339,50 +393,50 @@ static bool parse_chain(struct stacks *st, struct text_slice raw, struct parsed_
 }
 
 /* Returns the slot of the chain with this hash, or the free slot for it. */
-static struct known_chain *find_known_chain(const struct stacks *st, u64 hash)
+static struct parsed_slot *find_parsed_slot(const struct stacks *st, u64 hash)
 {
-	u32 i = hash & st->known_mask;
+	u32 i = hash & st->slot_mask;
 
-	while (st->known[i].hash && st->known[i].hash != hash)
-		i = (i + 1) & st->known_mask;
-	return &st->known[i];
+	while (st->slots[i].hash && st->slots[i].hash != hash)
+		i = (i + 1) & st->slot_mask;
+	return &st->slots[i];
 }
 
-/* Make room for another known chain: at most three quarters of the slots are used. */
-static void grow_known_chains(struct stacks *st)
+/* Make room for another parsed chain: at most three quarters of the slots are used. */
+static void grow_parsed_slots(struct stacks *st)
 {
-	struct known_chain *old = st->known;
-	u32 slots = old ? st->known_mask + 1 : 0, i;
+	struct parsed_slot *old = st->slots;
+	u32 slots = old ? st->slot_mask + 1 : 0, i;
 
-	if (st->nr_known < slots / 4 * 3)
+	if (st->nr_parsed < slots / 4 * 3)
 		return;
-	st->known_mask = (slots ? 2 * slots : KNOWN_SLOTS) - 1;
-	st->known = xcalloc(st->known_mask + 1, sizeof(*st->known));
+	st->slot_mask = (slots ? 2 * slots : SLOTS_AT_FIRST) - 1;
+	st->slots = xcalloc(st->slot_mask + 1, sizeof(*st->slots));
 	for (i = 0; i < slots; i++)
 		if (old[i].hash)
-			*find_known_chain(st, old[i].hash) = old[i];
+			*find_parsed_slot(st, old[i].hash) = old[i];
 	free(old);
 }
 
 void stacks_expect_chain(const struct stacks *st, u64 hash)
 {
-	if (st->known)
-		__builtin_prefetch(&st->known[hash & st->known_mask], 1);
+	if (st->slots)
+		__builtin_prefetch(&st->slots[hash & st->slot_mask], 1);
 }
 
 struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw, u64 hash)
 {
-	struct known_chain *known;
+	struct parsed_slot *slot;
 
-	grow_known_chains(st);
-	known = find_known_chain(st, hash);
-	if (!known->hash) {
-		if (!parse_chain(st, raw, &known->parsed))
+	grow_parsed_slots(st);
+	slot = find_parsed_slot(st, hash);
+	if (!slot->hash) {
+		if (!parse_chain(st, raw, &slot->parsed))
 			return NULL;
-		known->hash = hash;
-		st->nr_known++;
+		slot->hash = hash;
+		st->nr_parsed++;
 	}
-	return &known->parsed;
+	return &slot->parsed;
 }
 
 u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
@@ -393,8 +447,8 @@ u32 stacks_get_frame_module(const struct stacks *st, u32 frame)
 void stacks_finish(struct stacks *st)
 {
 	chains_finish(&st->chains);
-	free(st->known);
-	st->known = NULL;
+	free(st->slots);
+	st->slots = NULL;
 }
 
 void stacks_free(struct stacks *st)
@@ -405,6 +459,7 @@ void stacks_free(struct stacks *st)
 	strings_free(&st->modules);
 	strings_free(&st->funcs);
 	free(st->judged);
+	free(st->known_matched);
 	free(st->info);
 	free(st->scratch);
 }

@@ -9,6 +9,7 @@
 #include "lang/lang.h"
 #include "model/chains.h"
 #include "names/globs.h"
+#include "names/known.h"
 #include "names/frame.h"
 #include "names/names.h"
 #include "base/strings.h"
@@ -17,6 +18,7 @@
 struct chain_options {
 	struct globs skip;	/* leading frames that match are left out: the allocator */
 	struct globs hide;	/* any frame that matches is left out */
+	struct known_owners known;	/* chains that match are replaced by one frame */
 	u32 depth;		/* limit of the frames that are shown; 0: all */
 	bool outermost;		/* show the last frames, not the first */
 	bool full;		/* ignore skip */
@@ -31,6 +33,7 @@ struct parsed_chain {
 	u32 syscall;		/* the system call: index into stacks.funcs, 0: none */
 	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
 	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
+	bool known;		/* the chain is of a known owner */
 	u32 group;		/* for the model: the group of the last record with the chain */
 };
 
@@ -52,10 +55,11 @@ struct stacks {
 	u32 judged_cap;
 
 	struct chains chains;
+	bool *known_matched;	/* by known owner: a chain or function matches it */
 
-	struct known_chain *known;	/* each chain that was parsed, by the hash of its text */
-	u32 nr_known;
-	u32 known_mask;
+	struct parsed_slot *slots;	/* each chain that was parsed, by the hash of its text */
+	u32 nr_parsed;
+	u32 slot_mask;
 	u32 *scratch;		/* frames of the chain that is being parsed */
 	u32 scratch_cap;
 };

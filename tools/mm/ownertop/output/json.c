@@ -328,6 +328,8 @@ void json_begin_document(const struct answer *a, const struct output_options *o,
 		json_print_member("idle_handles",
 				  json_new_count(m->sink.summary.idle_handles), out);
 	json_print_member("filtered_out", json_from_sum(&m->filtered), out);
+	if (m->select->chains.known.frame)
+		json_print_member("known_owners", json_from_sum(&m->known), out);
 	if (m->undecided.objects)
 		json_print_member("undecided", json_from_sum(&m->undecided), out);
 }

@@ -43,6 +43,28 @@ static void print_sources(const struct sources *s, FILE *out)
 			s->inaccurate);
 }
 
+/* Print how much known owners have, and which of them have nothing. */
+static void print_known(const struct model *m, FILE *out)
+{
+	const struct known_owners *known = &m->select->chains.known;
+	const char *before = "known: no call chain matches ";
+	char buf[HUMAN_LEN];
+	u32 i;
+
+	if (!known->frame)
+		return;
+	fprintf(out, "known: %llu objects, %s, are of the known owners\n", m->known.objects,
+		human_format_bytes(buf, m->known.held));
+	for (i = 0; i < known->n; i++) {
+		if (m->stacks.known_matched[i])
+			continue;
+		fprintf(out, "%s'%s'", before, known->v[i].text);
+		before = ", ";
+	}
+	if (*before == ',')
+		putc('\n', out);
+}
+
 /*
  * Print the notes below a view, except errors of estimates, which some formats show in columns.
  */
@@ -53,6 +75,7 @@ static void print_left_out(const struct answer *a, struct terminal term, FILE *o
 	const struct input_health *h = &a->health;
 	char buf[HUMAN_LEN];
 
+	print_known(m, out);
 	if (m->filtered.objects)
 		fprintf(out, "filtered out: %llu objects, %s\n",
 			m->filtered.objects, human_format_bytes(buf, m->filtered.held));

@@ -40,7 +40,9 @@ void summary_print_slab(const struct answer *a, FILE *out)
 	char slab[HUMAN_LEN], total[HUMAN_LEN], held[HUMAN_LEN], percent[HUMAN_LEN];
 	u64 explained;
 
-	if (!a->meminfo.slab || !field_is_listed(&a->model.select->group, OWNER_FIELD_CACHE))
+	/* The group of known owners has no cache. */
+	if (a->model.known.objects || !a->meminfo.slab ||
+	    !field_is_listed(&a->model.select->group, OWNER_FIELD_CACHE))
 		return;
 	explained = sum_held_in_slabs(a);
 	if (!explained)
