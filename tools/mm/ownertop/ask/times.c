@@ -55,9 +55,8 @@ static bool find_dump_time(const struct dump_times *t, const struct dumps *dumps
 	case TIME_RECORDS:
 		*ns = dumps->v[i].newest;
 		if (!*ns)
-			fprintf(stderr, "ownertop: trend: %s has no record that tells its time: "
-				"say when it was taken,\n"
-				"as in --time mtime or --time 0h,1h,2h.\n",
+			fprintf(stderr, "ownertop: trend: %s has no record that tells its time.\n"
+				"Say when it was taken, as in --time mtime or --time 0h,1h,2h.\n",
 				dumps->v[i].path);
 		return *ns;
 	case TIME_MTIME:

@@ -28,7 +28,7 @@ void trend_init(struct trend *t, const struct answer *a);
 
 /*
  * Group numbers for which trend_get_group_sum() and trend_compute_slope() take the total of all
- * groups, and the sum of those that changed and are not shown.
+ * groups, and the sum of the groups that changed and are not shown.
  */
 #define TREND_TOTAL U32_MAX
 #define TREND_NOT_SHOWN (U32_MAX - 1)

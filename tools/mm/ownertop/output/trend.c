@@ -218,8 +218,8 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 	begin_trend_rows(&t, a, FORMAT_JSON, 0);
 	json_begin_document(a, o, out);
 	print_json_dumps(a, out);
-	json_print_member("total", json_from_row(&t.list, fill_row_of_sums(&t, "total", TREND_TOTAL)),
-			  out);
+	json_print_member("total",
+			  json_from_row(&t.list, fill_row_of_sums(&t, "total", TREND_TOTAL)), out);
 	json_print_member("groups_not_shown", json_new_count(t.trend.n - t.trend.shown), out);
 	json_print_member("not_shown",
 			  json_from_row(&t.list, fill_row_of_sums(&t, "", TREND_NOT_SHOWN)), out);
