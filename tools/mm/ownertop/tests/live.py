@@ -361,9 +361,10 @@ def test_without_terminal(session):
 
 
 TESTS = (test_sort_keys, test_unfold_and_depth, test_unfold_user, test_changes,
-         test_sort_by_change, test_filter, test_expression, test_long_names, test_group, test_scroll, test_save, test_help,
-         test_count, test_pause, test_resize, test_shrink, test_interrupt, test_stop,
-         test_terminate, test_damage, test_this_machine, test_without_terminal)
+         test_sort_by_change, test_filter, test_expression, test_long_names, test_group,
+         test_scroll, test_save, test_help, test_count, test_pause, test_resize, test_shrink,
+         test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
+         test_without_terminal)
 
 
 def main():
