@@ -181,15 +181,25 @@ static void test_counts(int fd)
 			 "... until they are closed\n");
 }
 
-/* One answer at different sizes: its rows add up to its total however it is read. */
+/* An error, which is the same text each time, and an answer, whose rows add up to its total */
 static void test_sizes(int fd)
 {
 	static const size_t steps[] = { 1, 2, 3, 7, 63, 64, 65, 4095, 4097, 65536 };
+	char sentence[200], error[1000];
 	long sum, objects;
 	const char *row;
 	bool right = true;
 	unsigned int i;
 
+	snprintf(sentence, sizeof(sentence), "group=cachr if comm == %0150d", 0);
+	write_sentence(fd, sentence);
+	snprintf(error, sizeof(error), "%s", read_answer(fd, sizeof(answer) / 2));
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (write_sentence(fd, sentence) != EINVAL ||
+		    strcmp(read_answer(fd, steps[i]), error))
+			break;
+	}
+	ksft_test_result(i == ARRAY_SIZE(steps), "an error is complete at any size of reads\n");
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		if (write_sentence(fd, "group=cache format=tsv if kind == slab"))
 			break;
@@ -204,8 +214,8 @@ static void test_sizes(int fd)
 		}
 	}
 	ksft_test_result(right && i == ARRAY_SIZE(steps),
-			 "an answer is complete at any size of reads\n");
-	ksft_test_result(read(fd, answer, sizeof(answer)) == 0, "... and has an end\n");
+			 "... and so is an answer\n");
+	ksft_test_result(read(fd, answer, sizeof(answer)) == 0, "... which has an end\n");
 }
 
 static void test_errors(int fd)
@@ -286,7 +296,7 @@ int main(void)
 	fd = open_query();
 	if (!counts_are_exact(fd))
 		ksft_exit_skip("rules leave out or sample the files of this test\n");
-	ksft_set_plan(22);
+	ksft_set_plan(23);
 	ksft_test_result((status.st_mode & 07777) == 0600, "only root can ask\n");
 	test_counts(fd);
 	test_sizes(fd);
