@@ -70,7 +70,7 @@ check_kernel_doc()
 check_shell() { list_matching_files '\.sh$|^\.ci/run$' | xargs -n 16 -P "$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317,SC1091 >"$seen" 2>&1; }
 # drgn defines "prog" for its scripts.
 check_python() { list_matching_files '\.py$' | xargs flake8 --max-line-length=100 --builtins=prog >"$seen" 2>&1; }
-check_spelling() { grep -v '/golden/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd >"$seen" 2>&1; }
+check_spelling() { grep -v '/golden/\|/input/\|/corpus$\|\.gz$' "$work/files" | xargs codespell -L nd,filp >"$seen" 2>&1; }
 
 check_licences()
 {

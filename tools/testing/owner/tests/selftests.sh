@@ -85,5 +85,6 @@ ok "... and the threshold" equals "$(cat "$work/threshold")" 0
 
 run_selftests slab_owner=off "$ours"
 ok "without owners all skip" equals "$(list_results)" "$all_skip"
-ok "... and say how to boot" equals "$(grep -c '^# 1\.\.0 # SKIP .*: boot with [a-z]*_owner=on$' "$work/results")" 3
+ok "... and say how to boot" equals \
+	"$(grep -c '^# 1\.\.0 # SKIP .*: boot with [a-z]*_owner=on$' "$work/results")" 3
 finish_tests

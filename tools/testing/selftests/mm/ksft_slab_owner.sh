@@ -34,7 +34,8 @@ check "... and of those that can be written" has_mode 600 slab_owner_stacks/coun
 	owner/control owner/query
 
 is_inode='is["cache"] == "shmem_inode_cache"'
-check "slab_owner has a record of each inode" equals "$(sum_records slab_owner "$is_inode")" "$number"
+check "slab_owner has a record of each inode" equals \
+	"$(sum_records slab_owner "$is_inode")" "$number"
 check_rules "owner/query counts them" equals "$(ask_sum objects "$mine")" "$number"
 check_rules "... and their bytes as slab_owner does" equals "$(ask_sum bytes "$mine")" \
 	"$(sum_records slab_owner "$is_inode ? is[\"size\"] : 0")"

@@ -70,8 +70,8 @@ write_rules()
 	cat "$work/written" >"$control"
 }
 
-# plant SCRIPT: run a script of sh in a process whose name is in the rules of these tests, so that it
-# is tracked whatever other rules say
+# plant SCRIPT: run a script of sh in a process whose name is in the rules of these tests. Other rules
+# do not decide about its objects.
 plant()
 {
 	sh -c "printf ksft_owner >/proc/\$\$/comm; $1" &
@@ -79,7 +79,7 @@ plant()
 	wait "$planter"
 }
 
-# check NAME COMMAND...: the test passes if the command succeeds. What it prints explains a failure.
+# check NAME COMMAND...: the test passes if the command succeeds. Its output explains a failure.
 check()
 {
 	name=$1
