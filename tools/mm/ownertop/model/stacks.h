@@ -29,11 +29,11 @@ struct chain_options {
 struct parsed_chain {
 	u32 chain;		/* number in stacks.chains */
 	u32 module;		/* index into stacks.modules */
-	u32 func;		/* the caller of the allocator: index into stacks.funcs */
+	u32 func : 30;		/* the caller of the allocator: index into stacks.funcs */
+	u32 backing : 1;	/* the chain allocates pages for slabs or per-CPU areas */
+	u32 known : 1;		/* the chain is of a known owner */
 	u32 syscall;		/* the system call: index into stacks.funcs, 0: none */
 	u32 matched;		/* bit n: comparison n, of functions or modules, holds */
-	bool backing;		/* the chain allocates pages for slabs or per-CPU areas */
-	bool known;		/* the chain is of a known owner */
 	u32 group;		/* for the model: the group of the last record with the chain */
 };
 

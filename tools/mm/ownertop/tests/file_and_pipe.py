@@ -22,7 +22,7 @@ VIEWS = (["table", "--top", "0"], ["table", "-g", "stack,comm,pid,handle", "--to
          ["table", "-g", "user,binary,ufunc", "--top", "0"],
          ["table", "-g", "user.2", "--by", "function", "--top", "0", "if binary != fetch"],
          ["table", "--by", "function", "--top", "0"], ["tree"], ["functions"],
-         ["table", "--known", os.path.join(HERE, "input/known.txt"), "--top", "0"],
+         ["table", "--known", str(HERE / "input/known.txt"), "--top", "0"],
          ["table", "--now", "3h",
           "if comm != bash && age > 1s && func ~ *alloc* && gfp == GFP_KERNEL"],
          ["explain", "--now", "3h"],

@@ -10,7 +10,7 @@ set -eu
 
 ownertop=$1
 tolerance_kib=1024
-limit_kib=16384
+limit_kib=18432
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

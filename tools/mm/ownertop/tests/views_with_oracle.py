@@ -34,6 +34,11 @@ def get_json_sums(answer):
     return tuple(answer[name] for name in SUMS)
 
 
+def strip_build(frame):
+    """Return the function of a frame without what its build has added to the name."""
+    return re.sub(r"^([^ .+]+?)(_noprof)?([.+]\S*)?(?= |$)", r"\1", frame)
+
+
 class Checker:
     """Run ownertop and count errors."""
 
@@ -115,7 +120,7 @@ class Checker:
         """Compare the figures of each function and of its callers."""
         want = collections.defaultdict(lambda: [NOTHING, NOTHING, {}])
         for rec in oracle.read_records(dump, 0, self.skip):
-            path = oracle.list_chain_functions(rec)
+            path = [strip_build(name) for name in oracle.list_chain_functions(rec)]
             one = sum_records([rec])
             want[path[-1]][0] = add_sums(want[path[-1]][0], one)
             for name in set(path):
@@ -140,8 +145,7 @@ class Checker:
         for rec in oracle.read_records(dump, 4, self.skip):
             stack = rec["stack"]
             if by == "function":
-                stack = tuple(re.sub(r"^([^ .+]+?)(_noprof)?([.+]\S*)?(?= |$)", r"\1", frame)
-                              for frame in stack)
+                stack = tuple(strip_build(frame) for frame in stack)
             found[stack, rec["cache"]].append(rec)
         return {key: sum_records(recs) for key, recs in found.items()}
 
