@@ -55,6 +55,7 @@ unsigned long stack_depot_count_evictable(void)
 {
 	unsigned long sum = 0;
 
+	/* Without the lock: the sum is an estimate. */
 	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++)
 		sum += data_race(stack_depot_evictable.class[c].in_use);
 	return sum;

@@ -129,11 +129,8 @@ int owner_query_sum_groups(struct owner_query *query)
 	return 0;
 }
 
-/**
- * owner_query_forget_chains() - free what is known about call chains
- * @query: no object is looked for and no group is printed from now on
- */
-void owner_query_forget_chains(struct owner_query *query)
+/* Free what is known about call chains: no object is looked for and no group is printed. */
+static void forget_chains(struct owner_query *query)
 {
 	if (query->chains)
 		owner_query_put_chains(query->chains);
@@ -149,9 +146,62 @@ void owner_query_reset(struct owner_query *query)
 {
 	owner_query_free_groups(query);
 	owner_free_chain_totals(&query->counted);
-	owner_query_forget_chains(query);
+	forget_chains(query);
 	owner_objcg_put(query->objcg);
 	query->objcg = NULL;
 	query->total = (struct owner_sum){};
 	query->short_of = NULL;
+}
+
+static void free_mark(struct owner_query *mark)
+{
+	owner_query_reset(mark);
+	kvfree(mark);
+}
+
+/**
+ * owner_query_free_mark() - forget what was remembered
+ * @query: may have no mark
+ */
+void owner_query_free_mark(struct owner_query *query)
+{
+	if (query->mark)
+		free_mark(query->mark);
+	query->mark = NULL;
+}
+
+/**
+ * owner_query_set_mark() - remember what groups hold, for since=mark
+ * @query: has the sentence "mark"; an earlier mark is replaced
+ *
+ * Return: 0, -ENOMEM with the reason in @query, -EINTR if the task is killed: the earlier mark is
+ *	kept.
+ */
+int owner_query_set_mark(struct owner_query *query)
+{
+	struct owner_query *mark = kvzalloc(sizeof(*mark), OWNER_READER_GFP);
+	struct owner_sentence *s;
+	int error;
+
+	if (!mark)
+		return -ENOMEM;
+	mark->memory_max = query->memory_max;
+	mark->sentence = query->sentence;
+	s = &mark->sentence;
+	/* The key has the chain's handle. */
+	s->mode = OWNER_MODE_HANDLE;
+	if (!s->nr_group_by)
+		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
+	error = owner_query_sum_groups(mark);
+	if (error) {
+		query->short_of = mark->short_of;
+		query->short_at = mark->short_at;
+		free_mark(mark);
+		return error;
+	}
+	owner_query_free_mark(query);
+	forget_chains(mark);
+	owner_query_trim_table(mark);
+	query->mark = mark;
+	return 0;
 }

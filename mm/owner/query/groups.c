@@ -263,12 +263,8 @@ static size_t group_size(unsigned int words)
 	return kmalloc_size_roundup(struct_size_t(struct owner_query_group, key, words));
 }
 
-/**
- * owner_query_free_group() - free a group
- * @query: the query
- * @group: the caller removes it from the table
- */
-void owner_query_free_group(struct owner_query *query, struct owner_query_group *group)
+/* Free a group, which the caller removes from the table. */
+static void free_group(struct owner_query *query, struct owner_query_group *group)
 {
 	uncharge_memory(query, group_size(group->words));
 	stack_depot_put(group->stack);
@@ -330,7 +326,7 @@ static int fold_groups(struct owner_query *query)
 
 		owner_sum_join(&query->other, &group->sum);
 		hlist_del(&group->node);
-		owner_query_free_group(query, group);
+		free_group(query, group);
 		cond_resched();
 	}
 	return fatal_signal_pending(current) ? -EINTR : 0;
@@ -553,7 +549,7 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 void owner_query_free_groups(struct owner_query *query)
 {
 	while (query->nr_groups) {
-		owner_query_free_group(query, query->groups[--query->nr_groups]);
+		free_group(query, query->groups[--query->nr_groups]);
 		cond_resched();
 	}
 	kvfree(query->groups);
@@ -566,4 +562,34 @@ void owner_query_free_groups(struct owner_query *query)
 	query->nr_shown = 0;
 	query->has_leads = false;
 	query->other = (struct owner_sum){};
+}
+
+static bool is_zero(const struct owner_estimate *e)
+{
+	return !(e->records | e->objects | e->fraction | e->bytes | e->held);
+}
+
+/**
+ * owner_query_drop_unchanged() - drop the groups that hold as much as at the mark
+ * @query: all objects and the mark are added up
+ *
+ * Errors and ages of a difference are not known.
+ */
+void owner_query_drop_unchanged(struct owner_query *query)
+{
+	unsigned int i, used = 0;
+
+	for (i = 0; i < query->nr_groups; i++) {
+		struct owner_query_group *group = query->groups[i];
+
+		group->sum.ageless = true;
+		group->sum.estimate.objects_variance = 0;
+		group->sum.estimate.bytes_variance = 0;
+		if (is_zero(&group->sum.estimate))
+			free_group(query, group);
+		else
+			query->groups[used++] = group;
+		cond_resched();
+	}
+	query->nr_groups = used;
 }

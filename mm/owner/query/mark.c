@@ -9,8 +9,6 @@
  * A difference is stored as two's complement in the unsigned members of &struct owner_estimate.
  */
 
-#include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "../totals.h"
@@ -81,87 +79,4 @@ void owner_query_fill_marked_values(struct owner_query *query)
 		}
 		key += words;
 	}
-}
-
-static bool is_zero(const struct owner_estimate *e)
-{
-	return !(e->records | e->objects | e->fraction | e->bytes | e->held);
-}
-
-/**
- * owner_query_drop_unchanged() - drop the groups that hold as much as at the mark
- * @query: all objects and the mark are added up
- *
- * Errors and ages of a difference are not known.
- */
-void owner_query_drop_unchanged(struct owner_query *query)
-{
-	unsigned int i, used = 0;
-
-	for (i = 0; i < query->nr_groups; i++) {
-		struct owner_query_group *group = query->groups[i];
-
-		group->sum.ageless = true;
-		group->sum.estimate.objects_variance = 0;
-		group->sum.estimate.bytes_variance = 0;
-		if (is_zero(&group->sum.estimate))
-			owner_query_free_group(query, group);
-		else
-			query->groups[used++] = group;
-		cond_resched();
-	}
-	query->nr_groups = used;
-}
-
-static void free_mark(struct owner_query *mark)
-{
-	owner_query_reset(mark);
-	kvfree(mark);
-}
-
-/**
- * owner_query_free_mark() - forget what was remembered
- * @query: may have no mark
- */
-void owner_query_free_mark(struct owner_query *query)
-{
-	if (query->mark)
-		free_mark(query->mark);
-	query->mark = NULL;
-}
-
-/**
- * owner_query_set_mark() - remember what groups hold, for since=mark
- * @query: has the sentence "mark"; an earlier mark is replaced
- *
- * Return: 0, -ENOMEM with the reason in @query, -EINTR if the task is killed: the earlier mark is
- *	kept.
- */
-int owner_query_set_mark(struct owner_query *query)
-{
-	struct owner_query *mark = kvzalloc(sizeof(*mark), OWNER_READER_GFP);
-	struct owner_sentence *s;
-	int error;
-
-	if (!mark)
-		return -ENOMEM;
-	mark->memory_max = query->memory_max;
-	mark->sentence = query->sentence;
-	s = &mark->sentence;
-	/* The key has the chain's handle. */
-	s->mode = OWNER_MODE_HANDLE;
-	if (!s->nr_group_by)
-		s->group_by[s->nr_group_by++].field = OWNER_FIELD_STACK;
-	error = owner_query_sum_groups(mark);
-	if (error) {
-		query->short_of = mark->short_of;
-		query->short_at = mark->short_at;
-		free_mark(mark);
-		return error;
-	}
-	owner_query_free_mark(query);
-	owner_query_forget_chains(mark);
-	owner_query_trim_table(mark);
-	query->mark = mark;
-	return 0;
 }

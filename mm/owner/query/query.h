@@ -8,13 +8,13 @@
  * chain.c	frames, functions, modules and system call of a call chain, looked up once
  * user.c	binaries of a user chain
  * parse.c	parses a sentence, and refuses one that cannot be answered
+ * mark.c	finds what groups held at the mark, to be subtracted
  * values.c	field values of an object, for the sentence's comparisons
  * memo.c	what the walk's memo has to know of a sentence
  * address.c	which addresses does the expression require?
- * mark.c	remembers what groups hold, and finds it again to be subtracted
  * find.c	finds the objects that the expression holds for, or call chains by their counters
  * groups.c	the table of groups
- * answer.c	sums up all groups
+ * answer.c	sums up all groups, and keeps them as a mark
  * show.c	prints groups, objects and totals, as text or as rows
  * file.c	the file owner/query
  */
@@ -266,9 +266,6 @@ void owner_query_end_memo(struct owner_query *query);
 /* mark.c */
 extern const struct owner_source_ops owner_query_mark_source;
 void owner_query_fill_marked_values(struct owner_query *query);
-void owner_query_drop_unchanged(struct owner_query *query);
-int owner_query_set_mark(struct owner_query *query);
-void owner_query_free_mark(struct owner_query *query);
 
 /* find.c */
 int owner_query_prepare(struct owner_query *query);
@@ -285,13 +282,14 @@ int owner_query_make_room(struct owner_query *query);
 int owner_query_make_do(struct owner_query *query);
 void owner_query_trim_table(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
-void owner_query_free_group(struct owner_query *query, struct owner_query_group *group);
+void owner_query_drop_unchanged(struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);
 
 /* answer.c */
 int owner_query_sum_groups(struct owner_query *query);
-void owner_query_forget_chains(struct owner_query *query);
 void owner_query_reset(struct owner_query *query);
+int owner_query_set_mark(struct owner_query *query);
+void owner_query_free_mark(struct owner_query *query);
 
 /* show.c */
 void owner_query_show_head(struct seq_file *m, const struct owner_query *query);

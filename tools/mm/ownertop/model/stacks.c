@@ -31,7 +31,7 @@ struct frame_info {
  * A chain that was parsed, in a slot of stacks.slots. Its text is recognised by a hash of 64 bits.
  */
 struct parsed_slot {
-	u64 hash;		/* record_hash_stack(); 0: the slot is free */
+	u64 hash;		/* of its text; 0: the slot is free */
 	struct parsed_chain parsed;
 };
 

@@ -68,8 +68,8 @@ void stacks_init(struct stacks *st, const struct chain_options *options,
 		 const struct owner_sentence *sentence);
 /*
  * Parse a call chain, unless its text was parsed before, and intern the frames that are shown.
- * @raw: its lines, each with a leading space; @hash: record_hash_stack(@raw). Returns NULL if a frame is malformed. The result is
- * valid until the next call.
+ * @raw: its lines, each with a leading space; @hash: the hash of @raw, never 0. Returns NULL if a
+ * frame is malformed. The result is valid until the next call.
  */
 struct parsed_chain *stacks_parse_chain(struct stacks *st, struct text_slice raw, u64 hash);
 /* Let the CPU fetch what is known of the chain with this hash. */

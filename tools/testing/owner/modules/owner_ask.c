@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	} else if (argc == 3 && !strcmp(argv[1], "read")) {
 		read_with_timer(argv[2]);
 	} else {
-		fprintf(stderr, "usage: owner_ask timer|fault SENTENCE, owner_ask open|read FILE\n");
+		fputs("usage: owner_ask timer|fault SENTENCE, owner_ask open|read FILE\n", stderr);
 		return 2;
 	}
 	return 0;

@@ -359,6 +359,7 @@ ok "... of one cgroup" file_has "$work/of_b" "^objects -[0-9]+, .*, cgroup /b$"
 ok "... but not by chain, which this mark does not have" \
 	file_has "$work/no_chains" "^the mark was set without 'stack': write 'mark group=stack'"
 
+# shellcheck disable=SC2086 # two words or none
 ok "slab_owner=off refuses a mark" run_guest "slab_owner=off page_owner=on" "$ask"'
 	ask mark; echo ===; ask "group=stack since=mark"' $cpus
 split_output mark_off since_off
