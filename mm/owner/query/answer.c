@@ -9,7 +9,7 @@
 #include "query.h"
 
 /* Count the slab of an object once: the walk finds all objects of a slab before the next one. */
-static void count_slab(u64 *slabs, unsigned long *last_slab, unsigned long pfn)
+static void count_slab(u64 *slabs, u64 *last_slab, u64 pfn)
 {
 	*slabs += *last_slab != pfn;
 	*last_slab = pfn;
@@ -20,9 +20,10 @@ static void add_object_to_group(struct owner_query *query, struct owner_query_gr
 	struct owner_sum sum = owner_query_object_sum(query);
 
 	owner_sum_join(&group->sum, &sum);
-	if (query->object.kind != OWNER_KIND_SLAB)
+	if (query->object.kind != OWNER_KIND_SLAB ||
+	    !owner_lang_sorts_by(&query->sentence, OWNER_SORT_SLABS))
 		return;
-	count_slab(&group->slabs, &group->last_slab, query->object.pfn);
+	count_slab(&group->key[group->words], &group->key[group->words + 1], query->object.pfn);
 	count_slab(&query->slabs, &query->last_slab, query->object.pfn);
 }
 

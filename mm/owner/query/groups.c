@@ -142,7 +142,7 @@ static u64 get_sort_value(const struct owner_query_group *group, enum owner_sort
 	case OWNER_SORT_YOUNGEST:
 		return U64_MAX - sum->youngest;
 	case OWNER_SORT_SLABS:
-		return group->slabs;
+		return *owner_query_group_slabs(group);
 	default:
 		return sum->estimate.bytes;
 	}
@@ -188,18 +188,66 @@ static int compare_groups(const void *a, const void *b, const void *of_query)
 	return memcmp(x->key, y->key, min(x->words, y->words) * sizeof(u64));
 }
 
-/* Compare the values of the field of each=. */
-static int compare_each(const struct owner_query_group *x, const struct owner_query_group *y)
+/**
+ * owner_query_keeps_name() - is a field a name in the key of a group?
+ * @field: a field of group=
+ *
+ * Of func the key has an address, of gfp the bits.
+ */
+bool owner_query_keeps_name(enum owner_field field)
 {
-	if (x->each_words != y->each_words)
-		return x->each_words < y->each_words ? -1 : 1;
-	return memcmp(x->key + x->each_at, y->key + y->each_at, x->each_words * sizeof(u64));
+	return field < OWNER_FIELDS && owner_field_types[field] <= OWNER_TYPE_WORDS &&
+	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP;
+}
+
+/**
+ * owner_query_count_key_words() - count the words of a key that belong to its next field
+ * @s: the sentence
+ * @by: the field
+ * @key: begins with the field
+ */
+unsigned int owner_query_count_key_words(const struct owner_sentence *s,
+					 const struct owner_group_field *by, const u64 *key)
+{
+	if (owner_query_keeps_name(by->field))
+		return strlen((const char *)key) / sizeof(u64) + 1;
+	if (by->field == OWNER_FIELD_USER ||
+	    (by->field == OWNER_FIELD_STACK && !owner_query_keyed_by_handle(s)))
+		return 1 + key[0];
+	return 1;
+}
+
+/* Find the value of the field of each= in the key of a group. */
+static const u64 *find_each_value(const struct owner_query_group *group,
+				  const struct owner_sentence *s, unsigned int *words)
+{
+	const struct owner_group_field *by = s->group_by;
+	const u64 *key = group->key;
+
+	for (; by->field != s->each; by++)
+		key += owner_query_count_key_words(s, by, key);
+	*words = owner_query_count_key_words(s, by, key);
+	return key;
+}
+
+/* Compare the values of the field of each=. */
+static int compare_each(const struct owner_query_group *x, const struct owner_query_group *y,
+			const struct owner_query *query)
+{
+	unsigned int x_words, y_words;
+	const u64 *x_key = find_each_value(x, &query->sentence, &x_words);
+	const u64 *y_key = find_each_value(y, &query->sentence, &y_words);
+
+	if (x_words != y_words)
+		return x_words < y_words ? -1 : 1;
+	return memcmp(x_key, y_key, x_words * sizeof(u64));
 }
 
 static int compare_each_first(const void *a, const void *b, const void *query)
 {
 	return compare_each(*(const struct owner_query_group **)a,
-			    *(const struct owner_query_group **)b) ?: compare_groups(a, b, query);
+			    *(const struct owner_query_group **)b, query) ?:
+	       compare_groups(a, b, query);
 }
 
 /* Choose the first top= groups of each value of the field of each=. */
@@ -212,7 +260,7 @@ static void choose_groups_of_each(struct owner_query *query)
 	       query);
 	for (i = 0; i < query->nr_groups; i++) {
 		group = query->groups[i];
-		if (!lead || compare_each(lead, group)) {
+		if (!lead || compare_each(lead, group, query)) {
 			lead = group;
 			rank = 0;
 		}
@@ -258,15 +306,16 @@ static void uncharge_memory(struct owner_query *query, size_t size)
 	owner_objcg_uncharge(query->objcg, size);
 }
 
-static size_t group_size(unsigned int words)
+static size_t group_size(const struct owner_query *query, unsigned int words)
 {
+	words += owner_lang_sorts_by(&query->sentence, OWNER_SORT_SLABS) ? 2 : 0;
 	return kmalloc_size_roundup(struct_size_t(struct owner_query_group, key, words));
 }
 
 /* Free a group, which the caller removes from the table. */
 static void free_group(struct owner_query *query, struct owner_query_group *group)
 {
-	uncharge_memory(query, group_size(group->words));
+	uncharge_memory(query, group_size(query, group->words));
 	stack_depot_put(group->stack);
 	stack_depot_put(group->task);
 	kfree(group);
@@ -483,18 +532,12 @@ void owner_query_trim_table(struct owner_query *query)
 struct owner_query_group *owner_query_find_group(struct owner_query *query)
 {
 	const struct owner_sentence *s = &query->sentence;
-	unsigned int i, words = 0, length;
+	unsigned int i, words = 0;
 	struct owner_query_group *group;
 	u32 hash;
 
-	for (i = 0; i < s->nr_group_by; i++) {
-		length = encode_field(query->key + words, query, &s->group_by[i]);
-		if (s->group_by[i].field == s->each) {
-			query->each_at = words;
-			query->each_words = length;
-		}
-		words += length;
-	}
+	for (i = 0; i < s->nr_group_by; i++)
+		words += encode_field(query->key + words, query, &s->group_by[i]);
 	hash = jhash2((u32 *)query->key, words * 2, 0);
 	query->key_words = words;
 	query->key_hash = hash;
@@ -518,19 +561,17 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 	unsigned int words = query->key_words;
 	struct owner_query_group *group;
 
-	if (!charge_memory(query, group_size(words), flags))
+	if (!charge_memory(query, group_size(query, words), flags))
 		return NULL;
-	group = kzalloc(group_size(words), flags);
+	group = kzalloc(group_size(query, words), flags);
 	if (!group) {
-		uncharge_memory(query, group_size(words));
+		uncharge_memory(query, group_size(query, words));
 		note_shortage(query, NO_FREE_MEMORY, flags);
 		return NULL;
 	}
 	group->sum.groups = 1;
 	group->hash = query->key_hash;
 	group->words = words;
-	group->each_at = query->each_at;
-	group->each_words = query->each_words;
 	memcpy(group->key, query->key, words * sizeof(u64));
 	if (stack_depot_get(query->object.owner.stack))
 		group->stack = query->object.owner.stack;

@@ -74,19 +74,17 @@ struct owner_query_chain {
  *	the same value of this field
  * @shown: after that, if the sentence has each=: the group is shown
  * @sum: of the objects
- * @slabs: if the sentence sorts by it: how many slabs have an object of the group
- * @last_slab: page frame of the last of them
  * @stack: chain of one of the objects, with a reference, so that a handle in the key
  *	stays that chain's
  * @task: task or context of one of the objects, with a reference, so that the words of a user
  *	chain in the key stay valid
  * @hash: of the key
  * @words: length of the key
- * @each_at: where in the key the value of the field of each= begins
- * @each_words: its length
  * @key: the values of the fields, one after the other. A number is one word. A name is
  *	padded with zeros to whole words, with at least one zero. A call chain is its
  *	handle, or the number of its frames and the frames, or hashes of their functions' names.
+ *	If the sentence sorts by slabs, two words follow: how many slabs have an object of the group,
+ *	and the page frame of the last of them
  */
 struct owner_query_group {
 	union {
@@ -97,16 +95,18 @@ struct owner_query_group {
 		};
 	};
 	struct owner_sum sum;
-	u64 slabs;
-	unsigned long last_slab;
 	depot_stack_handle_t stack;
 	depot_stack_handle_t task;
 	u32 hash;
 	u32 words;
-	u16 each_at;
-	u16 each_words;
 	u64 key[];
 };
+
+/* The two words behind the key, if the sentence sorts by slabs. */
+static inline const u64 *owner_query_group_slabs(const struct owner_query_group *group)
+{
+	return &group->key[group->words];
+}
 
 /**
  * struct owner_query - a sentence and the state of its answer
@@ -146,14 +146,12 @@ struct owner_query_group {
  * @objcg: the cgroup to which @memory is charged, with a reference, NULL if there is none
  * @key: buffer for the key of @object
  * @key_words: its length
- * @each_at: as in &struct owner_query_group
- * @each_words: as in &struct owner_query_group
  * @key_hash: its hash
  * @other: sum of the groups that were folded, because @memory_max was reached
  * @total: sum of everything
  * @has_leads: the groups have @lead and @shown
  * @slabs: as in &struct owner_query_group, of all objects
- * @last_slab: as in &struct owner_query_group, of all objects
+ * @last_slab: page frame of the slab that was counted last
  *
  * A query is used by one reader at a time.
  */
@@ -198,14 +196,12 @@ struct owner_query {
 	struct obj_cgroup *objcg;
 	u64 key[OWNER_QUERY_KEY_WORDS];
 	unsigned int key_words;
-	u16 each_at;
-	u16 each_words;
 	u32 key_hash;
 	struct owner_sum other;
 	struct owner_sum total;
 	bool has_leads;
 	u64 slabs;
-	unsigned long last_slab;
+	u64 last_slab;
 };
 
 /* modules.c: of how many unloaded modules the names are kept */
@@ -282,6 +278,9 @@ int owner_query_make_room(struct owner_query *query);
 int owner_query_make_do(struct owner_query *query);
 void owner_query_trim_table(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
+unsigned int owner_query_count_key_words(const struct owner_sentence *s,
+					 const struct owner_group_field *by, const u64 *key);
+bool owner_query_keeps_name(enum owner_field field);
 void owner_query_drop_unchanged(struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);
 

@@ -17,25 +17,6 @@
 #include "../slab/show.h"
 #include "query.h"
 
-/* Does a key have the field as a name? Of func it has an address, of gfp the bits. */
-static bool is_name(enum owner_field field)
-{
-	return field < OWNER_FIELDS && owner_field_types[field] <= OWNER_TYPE_WORDS &&
-	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP;
-}
-
-/* Count the words of a key that belong to its next field, @by. */
-static unsigned int count_key_words(const struct owner_sentence *s,
-				    const struct owner_group_field *by, const u64 *key)
-{
-	if (is_name(by->field))
-		return strlen((const char *)key) / sizeof(u64) + 1;
-	if (by->field == OWNER_FIELD_USER ||
-	    (by->field == OWNER_FIELD_STACK && !owner_query_keyed_by_handle(s)))
-		return 1 + key[0];
-	return 1;
-}
-
 /* Print a name as one word. */
 static void show_name(struct seq_file *m, const char *name)
 {
@@ -80,7 +61,7 @@ static void show_key_number(struct seq_file *m, const struct owner_group_field *
 static void show_value(struct seq_file *m, const struct owner_group_field *by, const u64 *key,
 		       enum owner_format format)
 {
-	if (is_name(by->field)) {
+	if (owner_query_keeps_name(by->field)) {
 		show_name(m, (const char *)key);
 		return;
 	}
@@ -259,11 +240,10 @@ static void show_sum_text(struct seq_file *m, const struct owner_sum *sum)
 			   owner_estimate_objects_error(e), owner_estimate_bytes_error(e));
 }
 
-/* Print how many slabs have an object of a sum, if the sentence asks for it. */
+/* Print how many slabs have an object of a sum. */
 static void show_slabs(struct seq_file *m, const struct owner_sentence *s, u64 slabs)
 {
-	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
-		seq_printf(m, s->format == OWNER_FORMAT_TSV ? "\t%llu" : ", slabs %llu", slabs);
+	seq_printf(m, s->format == OWNER_FORMAT_TSV ? "\t%llu" : ", slabs %llu", slabs);
 }
 
 static void show_group_row(struct seq_file *m, struct owner_query *query,
@@ -275,7 +255,8 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 
 	seq_puts(m, "group\t");
 	show_sum_columns(m, &group->sum, s->since_mark);
-	show_slabs(m, s, group->slabs);
+	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		show_slabs(m, s, *owner_query_group_slabs(group));
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
@@ -284,7 +265,7 @@ static void show_group_row(struct seq_file *m, struct owner_query *query,
 			show_stack(m, query, group, by);
 		else
 			show_value(m, by, key, s->format);
-		key += count_key_words(s, by, key);
+		key += owner_query_count_key_words(s, by, key);
 	}
 	seq_putc(m, '\n');
 }
@@ -310,7 +291,8 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 	unsigned int i;
 
 	show_sum_text(m, &group->sum);
-	show_slabs(m, s, group->slabs);
+	if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+		show_slabs(m, s, *owner_query_group_slabs(group));
 	for (i = 0; i < s->nr_group_by; i++) {
 		const struct owner_group_field *by = &s->group_by[i];
 
@@ -322,7 +304,7 @@ static void show_group_text(struct seq_file *m, struct owner_query *query,
 			seq_printf(m, ", %s ", owner_field_names[by->field]);
 			show_value(m, by, key, s->format);
 		}
-		key += count_key_words(s, by, key);
+		key += owner_query_count_key_words(s, by, key);
 	}
 	seq_putc(m, '\n');
 	if (stack)
@@ -355,6 +337,7 @@ static void show_sum_row(struct seq_file *m, const struct owner_query *query, co
 			 const struct owner_sum *sum)
 {
 	const struct owner_sentence *s = &query->sentence;
+	bool with_slabs = owner_lang_sorts_by(s, OWNER_SORT_SLABS);
 	bool is_total = sum == &query->total;
 	unsigned int i;
 
@@ -363,16 +346,16 @@ static void show_sum_row(struct seq_file *m, const struct owner_query *query, co
 			return;
 		seq_printf(m, "%s: groups %llu, ", name, sum->groups);
 		show_sum_text(m, sum);
-		if (is_total)
+		if (is_total && with_slabs)
 			show_slabs(m, s, query->slabs);
 		seq_putc(m, '\n');
 		return;
 	}
 	seq_printf(m, "%s\t", name);
 	show_sum_columns(m, sum, s->since_mark);
-	if (is_total)
+	if (is_total && with_slabs)
 		show_slabs(m, s, query->slabs);
-	else if (owner_lang_sorts_by(s, OWNER_SORT_SLABS))
+	else if (with_slabs)
 		seq_puts(m, "\t-");
 	for (i = 0; i < s->nr_group_by; i++)
 		seq_puts(m, s->group_by[i].field == OWNER_FIELD_STACK &&

@@ -241,8 +241,8 @@ static void test_slabs(struct kunit *test)
 	all[PLANTED] = query_plant_again(cache);
 	ask_query(test, "group=func sort=slabs if cache == owner_kunit");
 	KUNIT_ASSERT_EQ(test, query->nr_groups, 2);
-	KUNIT_EXPECT_EQ(test, query->groups[0]->slabs, slabs);
-	KUNIT_EXPECT_EQ(test, query->groups[1]->slabs, 1);
+	KUNIT_EXPECT_EQ(test, *owner_query_group_slabs(query->groups[0]), slabs);
+	KUNIT_EXPECT_EQ(test, *owner_query_group_slabs(query->groups[1]), 1);
 	KUNIT_EXPECT_EQ(test, query->slabs, count_slabs(all, PLANTED + 1));
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 	print_query_group(0);
