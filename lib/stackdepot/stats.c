@@ -55,9 +55,10 @@ unsigned long stack_depot_count_evictable(void)
 {
 	unsigned long sum = 0;
 
-	/* Without the lock: the sum is an estimate. */
-	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++)
+	for (unsigned int c = 0; c < DEPOT_NR_CLASSES; c++) {
+		/* Without the lock: the sum is an estimate. */
 		sum += data_race(stack_depot_evictable.class[c].in_use);
+	}
 	return sum;
 }
 EXPORT_SYMBOL_GPL(stack_depot_count_evictable);

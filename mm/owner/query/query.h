@@ -83,8 +83,8 @@ struct owner_query_chain {
  * @key: the values of the fields, one after the other. A number is one word. A name is
  *	padded with zeros to whole words, with at least one zero. A call chain is its
  *	handle, or the number of its frames and the frames, or hashes of their functions' names.
- *	If the sentence sorts by slabs, two words follow: how many slabs have an object of the group,
- *	and the page frame of the last of them
+ *	If the sentence sorts by slabs, two words follow: how many slabs have an object of the
+ *	group, and the page frame of the last of them
  */
 struct owner_query_group {
 	union {
