@@ -26,8 +26,8 @@ Sums = List[int]  # objects, bytes, held, waste, records, objects_error, bytes_e
 
 
 def drop_order_settings(sentence: str) -> str:
-    """Remove top= and sort=: nearly equal estimates may sort differently."""
-    return re.sub(r"\b(top|groups|sort)=\S+ ?", "", sentence)
+    """Remove top=, each= and sort=: nearly equal estimates may sort differently."""
+    return re.sub(r"\b(top|each|sort)=\S+ ?", "", sentence)
 
 
 def print_test_queries() -> None:
