@@ -28,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 
 gcc -O2 -w -o "$work/page_owner_sort" "$1/tools/mm/page_owner_sort.c"
 gcc -O2 -Wall -Wextra -Werror -DXXH_INLINE_ALL -o "$work/plain_loop" "$here/plain_loop.c"
-make -s -C "$ownertop_dir" O="$work"
+make -s -C "$ownertop_dir" O="$work/build"
 dump=${2:-$work/dump}
 if [ $# -eq 1 ]; then
 	"$here/make_owner_dump.py" --records 300000 --depth 6 \
@@ -52,21 +52,21 @@ measure_command()
 for _ in $(seq "$rounds"); do
 	measure_command page_owner_sort "$work/page_owner_sort" --cull stacktrace "$dump" "$work/out"
 	measure_command plain_loop "$work/plain_loop" "$dump"
-	measure_command ownertop "$work/ownertop" "$dump"
-	measure_command ownertop_comm "$work/ownertop" -g comm "$dump"
-	measure_command ownertop_filter "$work/ownertop" 'if pid == 5' "$dump"
-	measure_command ownertop_tree "$work/ownertop" tree "$dump"
-	measure_command ownertop_diff "$work/ownertop" diff "$old" "$dump"
-	measure_command ownertop_sentence "$work/ownertop" \
+	measure_command ownertop "$work/build/ownertop" "$dump"
+	measure_command ownertop_comm "$work/build/ownertop" -g comm "$dump"
+	measure_command ownertop_filter "$work/build/ownertop" 'if pid == 5' "$dump"
+	measure_command ownertop_tree "$work/build/ownertop" tree "$dump"
+	measure_command ownertop_diff "$work/build/ownertop" diff "$old" "$dump"
+	measure_command ownertop_sentence "$work/build/ownertop" \
 		'group=stack.4,comm top=20 if age > 10m && !(comm ~ kworker*)' "$dump"
-	measure_command ownertop_fields "$work/ownertop" -n 0 -d 0 \
+	measure_command ownertop_fields "$work/build/ownertop" -n 0 -d 0 \
 		-g kind,cache,comm,pid,tgid,stack,user "$dump"
-	measure_command ownertop_pprof "$work/ownertop" pprof "$dump"
-	measure_command ownertop_as_sort "$work/ownertop" page_owner_sort --cull stacktrace "$dump" \
+	measure_command ownertop_pprof "$work/build/ownertop" pprof "$dump"
+	measure_command ownertop_as_sort "$work/build/ownertop" page_owner_sort --cull stacktrace "$dump" \
 		"$work/out"
-	measure_command ownertop_as_sort_all "$work/ownertop" page_owner_sort "$dump" "$work/out"
+	measure_command ownertop_as_sort_all "$work/build/ownertop" page_owner_sort "$dump" "$work/out"
 	# shellcheck disable=SC2016 # the inner shell expands it
-	measure_command ownertop_pipe sh -c 'cat "$1" | "$2" -' sh "$dump" "$work/ownertop"
+	measure_command ownertop_pipe sh -c 'cat "$1" | "$2" -' sh "$dump" "$work/build/ownertop"
 done
 
 # find_median NAME COLUMN: the best run is too optimistic, and a mean includes disturbances.
