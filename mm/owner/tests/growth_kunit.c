@@ -290,7 +290,7 @@ static void test_growth_by_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 2);
 	KUNIT_EXPECT_EQ(test, query->total.estimate.objects, MORE + 1);
 	ask_query(test, "group=stack since=mark if kind == percpu && func ~ *growth_by_kind");
-	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 64);
+	KUNIT_EXPECT_EQ(test, query->total.estimate.bytes, 64 * num_possible_cpus());
 	free_percpu(area);
 	ask_query(test, "group=stack since=mark if kind == percpu && func ~ *growth_by_kind");
 	KUNIT_EXPECT_EQ(test, query->nr_groups, 0);
