@@ -268,8 +268,6 @@ struct owner_lang_text {
 bool owner_lang_next_sentence(struct owner_lang_text *text, const char **sentence, size_t *length);
 bool owner_lang_parse(struct owner_sentence *s, enum owner_dialect dialect,
 		      const char *text, size_t length, struct owner_lang_error *error);
-const struct owner_group_field *owner_lang_find_group_field(const struct owner_sentence *s,
-							    enum owner_field field);
 bool owner_lang_sorts_by(const struct owner_sentence *s, enum owner_sort key);
 size_t owner_lang_print(const struct owner_sentence *s, char *buf, size_t size);
 size_t owner_lang_print_comparison(const struct owner_sentence *s,

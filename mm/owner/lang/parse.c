@@ -214,6 +214,18 @@ static bool read_group_field(struct parser *p, struct owner_group_field *group)
 			       "only chains are cut, as stack.8, and only bytes and times have buckets, as age.1h");
 }
 
+/* Find a field in group=. Return: NULL if the sentence does not group by it. */
+static const struct owner_group_field *find_group_field(const struct owner_sentence *s,
+							enum owner_field field)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_group_by; i++)
+		if (s->group_by[i].field == field)
+			return &s->group_by[i];
+	return NULL;
+}
+
 static bool read_groups(struct parser *p)
 {
 	struct owner_sentence *s = p->s;
@@ -226,7 +238,7 @@ static bool read_groups(struct parser *p)
 					       OWNER_GROUP_MAX);
 		if (!read_group_field(p, group))
 			return false;
-		if (owner_lang_find_group_field(s, group->field))
+		if (find_group_field(s, group->field))
 			return owner_lang_fail(p, &p->token, "'%s' is grouped by twice",
 					       owner_field_names[group->field]);
 		s->nr_group_by++;
@@ -377,24 +389,6 @@ static bool read_setting(struct parser *p)
 }
 
 /**
- * owner_lang_find_group_field() - find a field in group=
- * @s: the sentence
- * @field: the field
- *
- * Return: its entry, NULL if the sentence does not group by it.
- */
-const struct owner_group_field *owner_lang_find_group_field(const struct owner_sentence *s,
-							    enum owner_field field)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr_group_by; i++)
-		if (s->group_by[i].field == field)
-			return &s->group_by[i];
-	return NULL;
-}
-
-/**
  * owner_lang_sorts_by() - find a key in sort=
  * @s: the sentence
  * @key: the key
@@ -455,7 +449,7 @@ static bool check_each(struct parser *p)
 		return owner_lang_fail(p, each,
 				       "'each' shows the first groups of each %s: say top= too",
 				       owner_field_names[s->each]);
-	return owner_lang_find_group_field(s, s->each) ||
+	return find_group_field(s, s->each) ||
 	       owner_lang_fail(p, each, "'each' names a field of group=, and '%s' is none of them",
 			       owner_field_names[s->each]);
 }
@@ -463,8 +457,7 @@ static bool check_each(struct parser *p)
 /* A handle is that of a whole chain: a part of one and its functions have none. */
 static bool check_mode(struct parser *p)
 {
-	const struct owner_group_field *stack = owner_lang_find_group_field(p->s,
-									    OWNER_FIELD_STACK);
+	const struct owner_group_field *stack = find_group_field(p->s, OWNER_FIELD_STACK);
 
 	if (p->s->mode == OWNER_MODE_STACK || !stack || !(stack->frames || stack->functions))
 		return true;

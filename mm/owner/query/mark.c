@@ -63,20 +63,18 @@ void owner_query_fill_marked_values(struct owner_query *query)
 	*query->cgroup = '\0';
 	fields->absent_fields = BIT(OWNER_FIELD_ORDER);
 	for (i = 0; i < mark->sentence.nr_group_by; i++) {
-		enum owner_field field = mark->sentence.group_by[i].field;
-		unsigned int words = 1;
+		const struct owner_group_field *by = &mark->sentence.group_by[i];
+		enum owner_field field = by->field;
 
 		if (field == OWNER_FIELD_CGROUP) {
-			words = strscpy(query->cgroup, (const char *)key, OWNER_CGROUP_MAX);
-			words = words / sizeof(u64) + 1;
+			strscpy(query->cgroup, (const char *)key, OWNER_CGROUP_MAX);
 		} else if (field == OWNER_FIELD_CACHE || field == OWNER_FIELD_COMM) {
 			fields->value[field].word = (const char *)key;
-			words = strlen((const char *)key) / sizeof(u64) + 1;
 			fields->absent_fields |= *(const char *)key ? 0 : BIT(field);
 		} else if (field != OWNER_FIELD_STACK) {
 			fields->value[field].number = *key;
 			fields->absent_fields |= *key == OWNER_QUERY_ABSENT ? BIT(field) : 0;
 		}
-		key += words;
+		key += owner_query_count_key_words(&mark->sentence, by, key);
 	}
 }

@@ -27,6 +27,35 @@ unsigned int owner_query_fields(const struct owner_sentence *s)
 }
 
 /**
+ * owner_query_keeps_name() - is a field a name in the key of a group?
+ * @field: a field of group=
+ *
+ * Of func the key has an address, of gfp the bits.
+ */
+bool owner_query_keeps_name(enum owner_field field)
+{
+	return field < OWNER_FIELDS && owner_field_types[field] <= OWNER_TYPE_WORDS &&
+	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP;
+}
+
+/**
+ * owner_query_count_key_words() - count the words of a key that belong to its next field
+ * @s: the sentence
+ * @by: the field
+ * @key: begins with the field
+ */
+unsigned int owner_query_count_key_words(const struct owner_sentence *s,
+					 const struct owner_group_field *by, const u64 *key)
+{
+	if (owner_query_keeps_name(by->field))
+		return strlen((const char *)key) / sizeof(u64) + 1;
+	if (by->field == OWNER_FIELD_USER ||
+	    (by->field == OWNER_FIELD_STACK && !owner_query_keyed_by_handle(s)))
+		return 1 + key[0];
+	return 1;
+}
+
+/**
  * owner_query_sorts_by_objects() - is there a sort key that takes a walk over all objects?
  * @s: the sentence
  *

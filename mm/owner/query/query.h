@@ -235,6 +235,9 @@ const char *owner_query_user_binary(depot_stack_handle_t task);
 int owner_query_parse(struct owner_query *query, const char *text, size_t length,
 		      char **error_text);
 unsigned int owner_query_fields(const struct owner_sentence *s);
+bool owner_query_keeps_name(enum owner_field field);
+unsigned int owner_query_count_key_words(const struct owner_sentence *s,
+					 const struct owner_group_field *by, const u64 *key);
 bool owner_query_sorts_by_objects(const struct owner_sentence *s);
 
 /* Fields that are the same for all slab objects of a call chain. */
@@ -278,9 +281,6 @@ int owner_query_make_room(struct owner_query *query);
 int owner_query_make_do(struct owner_query *query);
 void owner_query_trim_table(struct owner_query *query);
 void owner_query_sort_groups(struct owner_query *query);
-unsigned int owner_query_count_key_words(const struct owner_sentence *s,
-					 const struct owner_group_field *by, const u64 *key);
-bool owner_query_keeps_name(enum owner_field field);
 void owner_query_drop_unchanged(struct owner_query *query);
 void owner_query_free_groups(struct owner_query *query);
 

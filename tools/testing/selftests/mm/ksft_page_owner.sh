@@ -60,9 +60,7 @@ rules="depth=2 track=on if kind == page && comm == ksft_owner"
 check_rules "rules are taken" write_rules "$rules"
 check_rules "... and read back" equals "$(list_rules | tail -n 1)" "$rules"
 write_file
-check_rules "a chain is as deep as its rule says" equals \
-	"$(ask "format=tsv if $mine" | read_column stack object |
-		awk -F ';' '{ print NF }' | sort -u)" 2
+check_rules "a chain is as deep as its rule says" equals "$(list_depths "$mine")" 2
 rm "$files/written"
 [ ! -e "$control" ] || write_rules "track=off if kind == page && comm == ksft_owner"
 write_file

@@ -75,9 +75,7 @@ track=off if comm == ksft_owner && cache == ext4_inode_cache"
 check_rules "rules are taken" write_rules "$rules"
 check_rules "... and read back" equals "$(list_rules | tail -n 2)" "$rules"
 create_files
-check_rules "a chain is as deep as its rule says" equals \
-	"$(ask "format=tsv if $mine" | read_column stack object |
-		awk -F ';' '{ print NF }' | sort -u)" 2
+check_rules "a chain is as deep as its rule says" equals "$(list_depths "$mine")" 2
 check_rules "a wrong rule is refused" refuses write_rules "depth=4 if cachr == dentry"
 cat "$control" >"$work/error" 2>/dev/null
 check_rules "... with a caret below the wrong word" caret_is_below cachr "$work/error"

@@ -148,6 +148,12 @@ read_column()
 # ask_sum COLUMN EXPRESSION: a sum over all that matches, from the row "total"
 ask_sum() { ask "group=kind format=tsv if $2" | read_column "$1" total; }
 
+# list_depths EXPRESSION: how many frames the chains of single objects have
+list_depths()
+{
+	ask "format=tsv if $1" | read_column stack object | awk -F ';' '{ print NF }' | sort -u
+}
+
 # sum_records FILE EXPRESSION: evaluate EXPRESSION of awk for each record of this file that the
 # planter has, and add up. The array "is" has the values of a record's first line, and pages() tells
 # the pages of an order.
