@@ -59,7 +59,7 @@ static const struct input_format *choose_format(struct input_reading *r)
 	return best;
 }
 
-/* Does @head begin an archive of tar, old or new? Its first file is named in a block of 512 bytes. */
+/* Does @head begin an archive of tar, old or new? A block of 512 bytes names its first file. */
 static bool is_tar_archive(struct text_slice head)
 {
 	return head.len >= 512 && !memcmp(head.s + 257, "ustar", 5);
