@@ -4,6 +4,7 @@
 
 OWNER	:= tools/testing/owner
 K	?= x86_64
+LINUX	?= 6.12
 EXTRA	?=
 APPEND	?=
 SMP	?= 2
@@ -20,8 +21,11 @@ SPECIAL	:= kmsan arm64 arm64-64k arm64-scs kasan-tags s390x
 GUEST_OPTIONS = --append "$$APPEND" --smp "$(SMP)" --mem "$(MEM)" $(if $(EXTRA),--extra "$(EXTRA)") \
 	$(if $(PACKAGES),--packages "$(PACKAGES)")
 EXTRA_PACKAGES = $(addprefix install-,$(filter $(SPECIAL),$(K))) \
-	$(if $(PACKAGES)$(filter debian%,$(K)),install-debian)
-export CMD APPEND DURATION MINUTES RUNS
+	$(if $(PACKAGES)$(filter debian%,$(K)),install-debian) $(EXTRA_SOURCE)
+# The source of a version of Linux that is not this system's, and the name of its kernel K
+EXTRA_SOURCE = $(addprefix install-,$(filter-out 6.12,$(LINUX)))
+KERNEL	= $(addsuffix /,$(filter-out 6.12,$(LINUX)))$(K)
+export CMD APPEND DURATION MINUTES RUNS LINUX
 
 help:
 	@echo 'make run                 build, boot, load a module that leaks, show the leak'
@@ -56,6 +60,8 @@ help:
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
+	@echo '                         LINUX=7.3: of that version, in build/7.3/, with patches/7.3; the same'
+	@echo '                         for kernel, guest, shell and refresh. 6.12 is the default'
 	@echo 'make install             install the packages that are needed; install-K for K=$(SPECIAL)'
 	@echo 'make clean               remove build/'
 
@@ -113,32 +119,32 @@ debian-packages: install install-debian deb
 	@$(OWNER)/kernels/kernels.py debian
 	@$(OWNER)/kernels/make_packages.sh debian
 
-tree: install
+tree: install $(EXTRA_SOURCE)
 	@$(OWNER)/kernels/tree.py assemble
 
 refresh:
 	@$(OWNER)/kernels/tree.py refresh $(if $(PATCH),--patch $(PATCH)) $(FILES)
 
-series: install
+series: install $(EXTRA_SOURCE)
 	@$(OWNER)/kernels/tree.py series
 
 kernel: install $(EXTRA_PACKAGES)
-	@$(OWNER)/kernels/kernels.py $(K)
+	@$(OWNER)/kernels/kernels.py $(KERNEL)
 
 # Boot an existing kernel as it is; build it only if it is missing.
 image: install $(EXTRA_PACKAGES)
-	@$(OWNER)/kernels/kernels.py --missing $(K)
+	@$(OWNER)/kernels/kernels.py --missing $(KERNEL)
 
 guest: image
-	@$(OWNER)/guest/guest.py run $(K) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd) --cmd "$$CMD"
+	@$(OWNER)/guest/guest.py run $(KERNEL) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd) --cmd "$$CMD"
 
 shell: image
-	@$(OWNER)/guest/guest.py shell $(K) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd)
+	@$(OWNER)/guest/guest.py shell $(KERNEL) $(GUEST_OPTIONS) $(if $(SYSTEMD),--systemd)
 
 vmcore: image $(if $(KDUMP),install-tests)
-	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(K) $(GUEST_OPTIONS) --cmd "$$CMD"
+	@$(OWNER)/guest/guest.py $(if $(KDUMP),kdump,vmcore) $(KERNEL) $(GUEST_OPTIONS) --cmd "$$CMD"
 
-install install-tests $(addprefix install-,$(SPECIAL) debian):
+install install-tests $(addprefix install-,$(SPECIAL) debian 7.3):
 	@$(OWNER)/install.sh $@
 
 clean:
@@ -147,4 +153,4 @@ clean:
 .PHONY: help run test soak bench bench-time bench-misses bench-replay bench-load bench-depot-users \
 	bench-stackmap lint deb debian-packages tree refresh series kernel image guest shell vmcore \
 	install install-tests \
-	$(addprefix install-,$(SPECIAL) debian) clean
+	$(addprefix install-,$(SPECIAL) debian 7.3) clean

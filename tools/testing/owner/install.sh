@@ -3,7 +3,7 @@
 #
 # Install the Debian packages that are missing: install.sh install | install-tests |
 # install-debian | install-kmsan | install-arm64 | install-arm64-64k | install-arm64-scs |
-# install-kasan-tags | install-s390x. The Makefile calls it before each target.
+# install-kasan-tags | install-s390x | install-7.3. The Makefile calls it before each target.
 set -eu
 
 # Sources and tools to build kernels and ownertop, and the machines that boot them.
@@ -24,6 +24,9 @@ debian="mmdebstrap e2fsprogs"
 kmsan="clang"
 arm64="gcc-aarch64-linux-gnu qemu-system-arm"
 s390x="gcc-s390x-linux-gnu qemu-system-misc"
+# Of a later Debian, whose lists and key are kept below build/: the system's lists stay as they are.
+later="trixie-backports"
+sources="linux-source-7.3"
 
 case "${1:-}" in
 install)	wanted=$run unpacked= ;;
@@ -33,13 +36,30 @@ install-kmsan)	wanted=$kmsan unpacked= ;;
 install-arm64 | install-arm64-64k | install-arm64-scs | install-kasan-tags)
 		wanted=$arm64 unpacked= ;;
 install-s390x)	wanted=$s390x unpacked= ;;
-*)		echo "usage: $0 install|install-tests|install-K for K=debian kmsan arm64 arm64-64k arm64-scs kasan-tags s390x" >&2
+install-7.3)	wanted="" unpacked=$sources ;;
+*)		echo "usage: $0 install|install-tests|install-K for K=debian kmsan arm64 arm64-64k arm64-scs kasan-tags s390x 7.3" >&2
 		exit 2 ;;
 esac
+
+# Make apt-get use the release $later alone.
+use_later_release()
+{
+	mkdir -p "$PWD/build/apt/lists/partial" "$PWD/build/apt/cache/archives/partial"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+		"http://deb.debian.org/debian $later main" >build/apt/sources.list
+	cat >build/apt/apt.conf <<-END
+		Dir::Etc::SourceList "$PWD/build/apt/sources.list";
+		Dir::Etc::SourceParts "/dev/null";
+		Dir::State::Lists "$PWD/build/apt/lists";
+		Dir::Cache "$PWD/build/apt/cache";
+	END
+	export APT_CONFIG="$PWD/build/apt/apt.conf"
+}
 
 unpack_packages()
 {
 	mkdir -p build/packages
+	[ "$unpacked" != "$sources" ] || use_later_release
 	(
 		cd build/packages || exit 1
 		# shellcheck disable=SC2086 # a list of words

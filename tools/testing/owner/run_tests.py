@@ -24,7 +24,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels.kernels import KERNELS
+from kernels.kernels import KERNELS, is_kernel, split_name
 from skips import SkipList
 from tap import ResultCounter, SuiteOutcome
 from workbench import BUILD, HERE, ROOT, die, print_line
@@ -86,11 +86,11 @@ def parse_suite(line: str) -> TestSuite:
     head, colon, command = line.partition(":")
     name, *words = head.split() or [""]
     needed = [word for word in words if word != IN_TREE]
-    unknown = [word for word in needed if word not in KERNELS]
+    unknown = [word for word in needed if not is_kernel(word)]
     if not colon or not name or not command.strip() or unknown:
         die(f"not 'NAME [{IN_TREE}] [KERNEL...]: COMMAND': {line}\n"
             f"Kernels are {', '.join(KERNELS)}.")
-    needed += [word for word in command.split() if word in KERNELS]
+    needed += [word for word in command.split() if is_kernel(word)]
     return TestSuite(name, command.strip(), list(dict.fromkeys(needed)), IN_TREE in words)
 
 
@@ -112,8 +112,10 @@ def choose_suites(suites: list[TestSuite], names: list[str]) -> list[TestSuite]:
             die(f"no suite begins with {name}; there are "
                 + ", ".join(suite.name for suite in suites))
     others = chosen if [suite.name for suite in chosen] != [BUILDER] else suites
-    kernels = [kernel for suite in others for kernel in suite.kernels]
-    words = [kernel for kernel in KERNELS if kernel in kernels]
+    # In the order of the recipes, as the builder's command is the same for the same suites.
+    words = sorted({kernel for suite in others for kernel in suite.kernels},
+                   key=lambda kernel: (split_name(kernel)[0], list(KERNELS).index(
+                       split_name(kernel)[1])))
     builders = [TestSuite(suite.name, suite.command.replace(NAMES, " ".join(words)), words)
                 for suite in suites if suite.name == BUILDER and words]
     return builders + [suite for suite in chosen if suite.name != BUILDER]

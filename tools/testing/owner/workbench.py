@@ -11,10 +11,23 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 HERE = ROOT / "tools/testing/owner"
 
+# The version of Linux. Trees and kernels of the first are in build/, those of any other in
+# build/VERSION/, where the name of a kernel begins with VERSION/.
+VERSIONS = ("6.12", "7.3")
+LINUX = os.environ.get("LINUX") or VERSIONS[0]
+
+
+def locate_version(version: str) -> Path:
+    """The directory of the trees and kernels of a version of Linux."""
+    return BUILD if version == VERSIONS[0] else BUILD / version
+
+
 # The assembled tree, and the pristine source. Both are one directory above their kernels'
 # object directories: ccache sees relative paths, so one tree's objects serve the other.
-TREE = BUILD / "tree"
-PRISTINE = BUILD / "base/tree"
+PLACE = locate_version(LINUX)
+TREE = PLACE / "tree"
+PRISTINE = PLACE / "base/tree"
+PATCHES = ROOT / "patches" / LINUX
 
 # The author of commits in build/tree, which the mails of the series do not carry. Without the
 # ceiling, git in a directory whose repository has gone would use that of this project.
@@ -27,6 +40,11 @@ def die(message: str) -> NoReturn:
     """Exit with a message that names the error and, if possible, the remedy."""
     sys.stdout.flush()
     sys.exit(f"error: {message}")
+
+
+def name_path(path: Path) -> str:
+    """The path of a file of this repository, for a message."""
+    return str(path.relative_to(ROOT))
 
 
 def print_line(message: str) -> None:
@@ -47,5 +65,5 @@ def run_command(*command: str | Path, cwd: Path | None = None, **kwargs) -> str:
 
 
 def run_git(*words: str | Path, cwd: Path = TREE, **kwargs) -> str:
-    """Run git, by default in build/tree."""
+    """Run git, by default in the tree."""
     return run_command("git", *words, cwd=cwd, env=os.environ | IDENT, **kwargs)

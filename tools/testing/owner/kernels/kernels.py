@@ -5,6 +5,7 @@
 The names are x86_64 um page frame-pointers debug rt latency kmsan arm64 arm64-64k arm64-scs
 kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
 um-profiling um-without-rules um-without-page um-without-report debian debian-vanilla.
+7.3/NAME is the kernel NAME of Linux 7.3, in build/7.3/NAME/.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
 build/NAME/, the compiler's output in build/NAME.log. A build is incremental, and ccache shares
@@ -28,7 +29,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, HERE, PRISTINE, ROOT, TREE, die, print_line  # noqa: E402
+from workbench import BUILD, HERE, ROOT, VERSIONS, die, locate_version, print_line  # noqa: E402
 
 
 @dataclass
@@ -103,10 +104,10 @@ def read_debian_config() -> dict[str, str]:
     return {option: value for option, value in options.items() if FULL or value != "m"}
 
 
-def merge_fragments(kernel: KernelRecipe) -> str:
+def merge_fragments(kernel: KernelRecipe, version: str) -> str:
     """The kernel's options. If fragments disagree, the last one wins."""
     options: dict[str, str] = {}
-    for name in kernel.fragments:
+    for name in kernel.fragments + [version] * (version != VERSIONS[0]):
         options |= parse_options((HERE / "kernels/configs" / f"{name}.config").read_text())
     # Preemption models exclude each other, so drop the base's choice.
     for model in ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT"):
@@ -115,14 +116,29 @@ def merge_fragments(kernel: KernelRecipe) -> str:
     return "".join(f"{option}={value}\n" for option, value in options.items())
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """The version of Linux and the recipe of the kernel 7.3/NAME, or NAME of the first version."""
+    version, _, recipe = name.rpartition("/")
+    return version or VERSIONS[0], recipe
+
+
+def is_kernel(name: str) -> bool:
+    """Whether there is a kernel of this name."""
+    version, recipe = split_name(name)
+    return recipe in KERNELS and version in VERSIONS and not name.startswith(f"{VERSIONS[0]}/")
+
+
 class KernelBuild:
     """The build of one kernel, from configuration fragments to image."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.kernel = KERNELS[name]
-        self.tree = PRISTINE if self.kernel.pristine else TREE
-        self.objects = BUILD / ("base" if self.kernel.pristine else "") / name
+        self.version, recipe = split_name(name)
+        self.kernel = KERNELS[recipe]
+        place = locate_version(self.version)
+        base = place / ("base" if self.kernel.pristine else "")
+        self.tree = base / "tree"
+        self.objects = base / recipe
         self.log = BUILD / f"{name}.log"
 
     def find_image(self) -> Path:
@@ -161,8 +177,8 @@ class KernelBuild:
         if self.kernel.pristine:
             link = BUILD / self.name
             if not link.is_symlink():
-                link.symlink_to(self.objects.relative_to(BUILD))
-        wanted = merge_fragments(self.kernel)
+                link.symlink_to(self.objects.relative_to(link.parent))
+        wanted = merge_fragments(self.kernel, self.version)
         below = read_debian_config() if self.kernel.debian else {}
         options = below | parse_options(wanted)
         every = "".join(f"{option}={value}\n" for option, value in options.items())
@@ -268,25 +284,30 @@ def build_kernel(name: str) -> None:
 def main() -> None:
     """The program."""
     words = sys.argv[1:]
-    if words[:1] == ["--make"] and words[1:2] and words[1] in KERNELS:
+    if words[:1] == ["--make"] and words[1:2] and is_kernel(words[1]):
         sys.exit(KernelBuild(words[1]).start_make(*words[2:]).wait())
     names = [word for word in words if word != "--missing"]
-    unknown = [name for name in names if name not in KERNELS]
+    unknown = [name for name in names if not is_kernel(name)]
     if unknown or not names:
         die(f"no such kernel: {', '.join(unknown) or '(none named)'}; "
-            f"there are {', '.join(KERNELS)}")
+            f"there are {', '.join(KERNELS)}, and those of {VERSIONS[1]} as {VERSIONS[1]}/NAME")
     for name in names:
-        kernel = KERNELS[name]
+        version, recipe = split_name(name)
+        kernel = KERNELS[recipe]
+        if kernel.debian and version != VERSIONS[0]:
+            die(f"{name}: Debian's configuration is that of {VERSIONS[0]}")
         compiler = f"{kernel.cross}{kernel.compiler}"
         if not shutil.which(compiler):
-            target = name.removesuffix("-vanilla")
+            target = recipe.removesuffix("-vanilla")
             die(f"{name} needs {compiler}: run 'make install-{target}'"
                 if compiler != "gcc" else f"{compiler} is missing: run 'make install'")
     if "--missing" in words:
         names = [name for name in names if not KernelBuild(name).find_image().exists()]
-    for what, needed in (("pristine", any(KERNELS[name].pristine for name in names)),
-                         ("assemble", not all(KERNELS[name].pristine for name in names))):
-        if needed and subprocess.run([HERE / "kernels/tree.py", what]).returncode:
+    trees = {(version, "pristine" if KERNELS[recipe].pristine else "assemble")
+             for version, recipe in map(split_name, names)}
+    for version, what in sorted(trees, reverse=True):
+        if subprocess.run([HERE / "kernels/tree.py", what],
+                          env=os.environ | {"LINUX": version}).returncode:
             sys.exit(1)
     # Build two kernels at a time: one compiles while the other links.
     with ThreadPoolExecutor(2) as pool:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from manifest import write_file_if_changed
 from overlay import list_overlay_files
-from patches import PATCHES, load_patch_series
+from patches import load_patch_series
 from pristine import unpack_base_tree
 
-from workbench import BUILD, ROOT, die, print_line, run_git
+from workbench import PATCHES, PLACE, ROOT, die, name_path, print_line, run_git
 
-SERIES = BUILD / "series"
+SERIES = PLACE / "series"
 
 
 @dataclass
@@ -24,11 +24,12 @@ class MailTopic:
 
 
 def load_mail_topics() -> list[MailTopic]:
-    """The mails in the order of patches/6.12/topics."""
+    """The mails in the order of "topics", which is beside the patches."""
     patches = {patch.name: patch for patch in load_patch_series()}
     overlay = set(list_overlay_files())
     topics = []
-    for line in (PATCHES / "topics").read_text().split("\n"):
+    source = PATCHES / "topics"
+    for line in source.read_text().split("\n"):
         words = line.split("#")[0].split()
         if not words:
             continue
@@ -37,25 +38,25 @@ def load_mail_topics() -> list[MailTopic]:
             topics.append(MailTopic(patch.message, patch.after))
             continue
         if not (PATCHES / words[0]).is_file():
-            die(f"patches/6.12/topics names {words[0]}, which is neither a patch of the series "
+            die(f"{name_path(source)} names {words[0]}, which is neither a patch of the series "
                 "nor a message file beside it")
         taken = {path for path in overlay for root in words[1:]
                  if path == root or path.startswith(root + "/")}
         if not taken:
-            die(f"patches/6.12/topics: {words[0]} takes no file of the overlay")
+            die(f"{name_path(source)}: {words[0]} takes no file of the overlay")
         overlay -= taken
         topics.append(MailTopic((PATCHES / words[0]).read_text(),
                                 {path: (ROOT / path).read_bytes() for path in taken}))
     if patches or overlay:
-        die("patches/6.12/topics does not list: " + ", ".join([*patches, *sorted(overlay)]))
+        die(f"{name_path(source)} does not list: " + ", ".join([*patches, *sorted(overlay)]))
     return topics
 
 
 def write_series() -> None:
-    """Commit each topic in a scratch worktree and write the commits to build/series/."""
+    """Commit each topic in a scratch worktree and write the commits to series/."""
     unpack_base_tree()
     topics = load_mail_topics()
-    work = BUILD / "series.work"
+    work = PLACE / "series.work"
     shutil.rmtree(work, ignore_errors=True)
     run_git("worktree", "prune")
     # Do not check the tree out: the mails need only the files that change.
@@ -71,7 +72,7 @@ def write_series() -> None:
     run_git("update-ref", "HEAD", last, cwd=work)
     shutil.rmtree(SERIES, ignore_errors=True)
     # Mail does not preserve the line ends and bytes of test data, so encode it.
-    attributes = BUILD / "series.attributes"
+    attributes = PLACE / "series.attributes"
     attributes.write_text("**/tests/input/** binary\n**/tests/golden/** binary\n")
     run_git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
             "--binary", "-o", SERIES, "base", cwd=work)
@@ -82,8 +83,8 @@ def write_series() -> None:
     (SERIES / "0000-cover-letter.txt").write_text(
         f"Subject: [PATCH 0/{len(topics)}] {subject}\n{body.rstrip()}\n\n{log}\n{stat}")
     run_git("worktree", "remove", "--force", work)
-    print_line(f"series: {len(topics)} patches and a cover letter in {SERIES.relative_to(ROOT)}/; "
-               "apply with: git am -s build/series/*.patch")
+    print_line(f"series: {len(topics)} patches and a cover letter in {name_path(SERIES)}/; "
+               f"apply with: git am -s {name_path(SERIES)}/*.patch")
 
 
 def add_to_index(work: Path, paths: list[str]) -> None:

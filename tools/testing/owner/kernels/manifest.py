@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Files of build/tree that the workbench wrote, and edits made to them since.
+"""Files of the tree that the workbench wrote, and edits made to them since.
 
-build/tree.manifest has the hash of each file that was written. A file whose hash differs
-was edited in the tree.
+tree.manifest, beside the tree, has the hash of each file that was written. A file whose
+hash differs was edited in the tree.
 """
 
 import hashlib
 import json
 from pathlib import Path
 
-from workbench import BUILD, TREE, die, run_git
+from workbench import PLACE, TREE, die, name_path, run_git
 
-MANIFEST = BUILD / "tree.manifest"
+MANIFEST = PLACE / "tree.manifest"
 LEFT_BY_EDITORS = ("~", ".orig", ".rej", ".swp", ".pyc")
 
 
@@ -52,9 +52,10 @@ def find_edited_files(manifest: dict[str, str]) -> list[str]:
 def exit_if_tree_was_edited(paths: list[str]) -> None:
     """Exit if there are edits, which writing the tree would destroy."""
     if paths:
-        die("edited in build/tree and not carried back:\n  " + "\n  ".join(paths) +
-            "\nRun 'make refresh' to keep the edits, or 'git -C build/tree checkout FILE' "
-            "and remove build/tree.manifest to drop them.")
+        tree = name_path(TREE)
+        die(f"edited in {tree} and not carried back:\n  " + "\n  ".join(paths) +
+            f"\nRun 'make refresh' to keep the edits, or 'git -C {tree} checkout FILE' "
+            f"and remove {name_path(MANIFEST)} to drop them.")
 
 
 def write_file_if_changed(path: Path, content: bytes, mode: int) -> bool:

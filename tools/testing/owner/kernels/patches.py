@@ -9,9 +9,7 @@ from pathlib import Path
 
 from pristine import read_base_file
 
-from workbench import ROOT, TREE, die
-
-PATCHES = ROOT / "patches/6.12"
+from workbench import LINUX, PATCHES, TREE, die, name_path
 
 
 @dataclass
@@ -43,7 +41,7 @@ def load_patch_series() -> list[Patch]:
         if not name:
             continue
         if not (PATCHES / name).is_file():
-            die(f"patches/6.12/series names {name}, which is not there")
+            die(f"{name_path(PATCHES)}/series names {name}, which is not there")
         patch = Patch(name, (PATCHES / name).read_text())
         apply_patch(patch, state)
         patches.append(patch)
@@ -59,8 +57,8 @@ def apply_patch(patch: Patch, state: dict[str, bytes]) -> None:
         for path in paths:
             content = state.get(path) or read_base_file(path)
             if content is None:
-                die(f"patches/6.12/{patch.name} touches {path}, which the kernel does not have; "
-                    "a file of ours belongs into the overlay, at its path")
+                die(f"{name_path(PATCHES / patch.name)} touches {path}, which the kernel does not "
+                    "have; a file of ours belongs into the overlay, at its path")
             patch.before[path] = content
             target = Path(scratch, path)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,12 +83,13 @@ def exit_with_rejected_hunks(patch: Patch, output: str, scratch: Path) -> None:
         for hunk in re.split(r"^(?=@@ )", reject.read_text(), flags=re.M)[1:]:
             number = format_hunk_position(patch, path, hunk)
             rejects.append(f"file {path}, hunk {number}:\n{hunk.rstrip()}")
-    die(f"patches/6.12/{patch.name} does not apply to Linux 6.12."
+    name = name_path(PATCHES / patch.name)
+    die(f"{name} does not apply to Linux {LINUX}."
         f"{version[1] if version else '?'}\n"
         + "\n".join(rejects or [output.strip()]) +
         "\nWhat to do: the kernel's lines around this hunk have changed. Compare the hunk with\n"
-        f"  git -C {TREE.relative_to(ROOT)} show base:FILE\n"
-        f"then correct it in patches/6.12/{patch.name} and run 'make tree' again.\n"
+        f"  git -C {name_path(TREE)} show base:FILE\n"
+        f"then correct it in {name} and run 'make tree' again.\n"
         "Nothing was written to the tree.")
 
 

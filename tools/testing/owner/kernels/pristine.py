@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The pristine kernel source: unpack it, commit it, read files of it.
 
-The source is committed once in build/tree and tagged "base".
+The source is committed once in the tree and tagged "base".
 """
 
 import functools
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from manifest import MANIFEST, find_edited_files, load_manifest, exit_if_tree_was_edited
 
-from workbench import BUILD, PRISTINE, TREE, die, print_line, run_command, run_git
+from workbench import (BUILD, LINUX, PLACE, PRISTINE, TREE, VERSIONS, die, print_line, run_command,
+                       run_git)
 
 
 def find_source_archive() -> Path:
@@ -20,12 +21,14 @@ def find_source_archive() -> Path:
     named = os.environ.get("LINUX_SOURCE")
     if named:
         if not Path(named).is_file():
-            die(f"LINUX_SOURCE={named} is not a file: name a linux-6.12 tar archive")
+            die(f"LINUX_SOURCE={named} is not a file: name a linux-{LINUX} tar archive")
         return Path(named)
-    archive = Path("/usr/src/linux-source-6.12.tar.xz")
+    # The first version is a package of this system, the others are unpacked from a later one's.
+    first = LINUX == VERSIONS[0]
+    archive = (Path("/") if first else BUILD / "packages") / f"usr/src/linux-source-{LINUX}.tar.xz"
     if not archive.is_file():
-        die(f"{archive} is missing: run 'make install', or "
-            "'apt-get install linux-source-6.12', or name an archive with LINUX_SOURCE=")
+        die(f"{archive} is missing: run 'make install{'' if first else f'-{LINUX}'}', "
+            "or name an archive with LINUX_SOURCE=")
     return archive
 
 
@@ -36,7 +39,7 @@ def fingerprint_archive(archive: Path) -> str:
 
 
 def unpack_base_tree() -> None:
-    """Unpack the source into build/tree and commit it, unless that is done."""
+    """Unpack the source into the tree and commit it, unless that is done."""
     archive = find_source_archive()
     stamp = TREE / ".git/owner-source"
     if stamp.is_file() and stamp.read_text() == fingerprint_archive(archive):
@@ -47,7 +50,7 @@ def unpack_base_tree() -> None:
     shutil.rmtree(TREE, ignore_errors=True)
     shutil.rmtree(PRISTINE, ignore_errors=True)
     MANIFEST.unlink(missing_ok=True)
-    fresh = BUILD / "tree.new"
+    fresh = PLACE / "tree.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     print_line(f"tree: unpacking {archive.name}")
@@ -66,7 +69,7 @@ def unpack_base_tree() -> None:
 
 
 def check_out_pristine_tree() -> None:
-    """Check the pristine source out at build/base/tree."""
+    """Check the pristine source out at base/tree."""
     unpack_base_tree()
     if not (PRISTINE / "Makefile").is_file():
         print_line("tree: laying out the pristine tree")

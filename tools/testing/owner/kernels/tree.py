@@ -6,6 +6,9 @@
     tree.py pristine    build/base/tree = the pristine source
     tree.py refresh     carry edits made in build/tree back to files and patches
     tree.py series      build/series/ = overlay and patches as mail, for git am
+
+With LINUX=7.3 in the environment, these directories are in build/7.3/, and the source and
+the patches are of that version.
 """
 
 import argparse
@@ -15,7 +18,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, ROOT, TREE, die, print_line  # noqa: E402
+from workbench import (LINUX, PATCHES, PLACE, ROOT, TREE, VERSIONS, die, name_path,  # noqa: E402
+                       print_line)
 
 from mails import write_series  # noqa: E402
 from manifest import (find_edited_files, hash_content, load_manifest, read_tree_file,  # noqa: E402
@@ -38,7 +42,7 @@ def collect_tree_files() -> dict[str, bytes]:
 
 
 def assemble_tree() -> None:
-    """Write the overlay and the patched files into build/tree."""
+    """Write the overlay and the patched files into the tree."""
     unpack_base_tree()
     files = collect_tree_files()
     manifest = load_manifest()
@@ -71,10 +75,10 @@ def carry_edits_back(wanted: str | None, only: list[str]) -> None:
     """Carry edits back; the patch "wanted" takes edits to files that no patch touches."""
     manifest = load_manifest()
     if not manifest:
-        die("build/tree is not there yet: run 'make tree' first")
+        die(f"{name_path(TREE)} is not there yet: run 'make tree' first")
     patches = load_patch_series()
     if wanted and wanted not in [patch.name for patch in patches]:
-        die(f"PATCH={wanted} is not in patches/6.12/series")
+        die(f"PATCH={wanted} is not in {name_path(PATCHES)}/series")
     overlay = set(list_overlay_files())
     stale: list[str] = []
     edits: dict[str, dict[str, bytes]] = {}
@@ -88,28 +92,29 @@ def carry_edits_back(wanted: str | None, only: list[str]) -> None:
         if path in overlay and manifest.get(path) != hash_content((ROOT / path).read_bytes()):
             stale.append(path)
         elif content is None:
-            die(f"{path} is gone from build/tree: remove it from the repository instead")
+            die(f"{path} is gone from {name_path(TREE)}: remove it from the repository instead")
         elif not in_base:
             if path.startswith(NOT_OVERLAY):
-                die(f"{path} is new in build/tree, but that path is the workbench's: move it")
+                die(f"{path} is new in {name_path(TREE)}, but that path is the workbench's: "
+                    "move it")
             write_file_if_changed(ROOT / path, content, (TREE / path).stat().st_mode & 0o777)
             carried.append(path)
         else:
             owner = owners[-1] if owners else wanted
             if owner is None:
-                die(f"{path} is edited in build/tree, but no patch touches it: say which one "
-                    "takes the edit, 'make refresh PATCH=name.patch'")
+                die(f"{path} is edited in {name_path(TREE)}, but no patch touches it: say which "
+                    "one takes the edit, 'make refresh PATCH=name.patch'")
             edits.setdefault(owner, {})[path] = content
             carried.append(path)
     if stale:
-        die("changed both in the repository and in build/tree:\n  " + "\n  ".join(stale) +
+        die(f"changed both in the repository and in {name_path(TREE)}:\n  " + "\n  ".join(stale) +
             "\nMake the two equal by hand first; nothing else is lost.")
     for patch in patches:
         if patch.name in edits:
             patch.after.update(edits[patch.name])
             rewrite_patch(patch)
     if not carried:
-        print_line("refresh: nothing was edited in build/tree")
+        print_line(f"refresh: nothing was edited in {name_path(TREE)}")
         return
     print_line("refresh: carried back " + ", ".join(carried))
     assemble_tree()
@@ -124,7 +129,9 @@ def main() -> None:
                         "no patch touches yet")
     parser.add_argument("files", nargs="*", help="refresh: only these files of the tree")
     arguments = parser.parse_intermixed_args()
-    BUILD.mkdir(exist_ok=True)
+    if LINUX not in VERSIONS:
+        die(f"LINUX={LINUX} is no version that there are patches for: {', '.join(VERSIONS)}")
+    PLACE.mkdir(parents=True, exist_ok=True)
     if arguments.what == "refresh":
         carry_edits_back(arguments.patch, arguments.files)
     else:

@@ -47,7 +47,7 @@ failed=0
 
 # Options for a guest with four processors. User-mode Linux has one.
 cpus="--smp 4"
-case $kernel in um | um-* | page) cpus= ;; esac
+case ${kernel##*/} in um | um-* | page) cpus= ;; esac
 
 # ok NAME COMMAND...: the test passes if the command succeeds.
 ok()
