@@ -96,7 +96,7 @@ static noinline void cache_200(enum alloc_pattern way)
 			kmem_cache_free(cache, objects[i]);
 		break;
 	case BULK:
-		if (kmem_cache_alloc_bulk(cache, FLAGS, ROUNDS, objects) == ROUNDS)
+		if (kmem_cache_alloc_bulk(cache, FLAGS, ROUNDS, objects))
 			kmem_cache_free_bulk(cache, ROUNDS, objects);
 		break;
 	}

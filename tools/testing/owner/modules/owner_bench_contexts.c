@@ -29,6 +29,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "owner_bench.h"
 
 static char *contexts = "";
@@ -281,8 +282,7 @@ static int run_in_hrtimer(void)
 {
 	static struct hrtimer hrtimer;
 
-	hrtimer_init(&hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	hrtimer.function = measure_in_hrtimer;
+	hrtimer_setup(&hrtimer, measure_in_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	hrtimer_start(&hrtimer, ms_to_ktime(1), HRTIMER_MODE_REL_HARD);
 	wait_for_completion(&done);
 	hrtimer_cancel(&hrtimer);
@@ -301,7 +301,7 @@ static int run_in_timer(void)
 {
 	mod_timer(&timer, jiffies + 1);
 	wait_for_completion(&done);
-	del_timer_sync(&timer);
+	timer_delete_sync(&timer);
 	return 0;
 }
 

@@ -25,6 +25,8 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
+
 struct program_object {
 	struct list_head list;
 	char rest[80];
@@ -87,7 +89,7 @@ static void allocate_in_work(struct work_struct *work)
 
 static void allocate_in_timer(struct timer_list *timer)
 {
-	struct later *later = from_timer(later, timer, timer);
+	struct later *later = timer_container_of(later, timer, timer);
 
 	allocate_objects(later->count, GFP_ATOMIC);
 	complete(&later->done);
@@ -106,7 +108,7 @@ static void allocate_later(unsigned int count, bool in_timer)
 		schedule_work(&later.work);
 	wait_for_completion(&later.done);
 	timer_delete_sync(&later.timer);
-	destroy_timer_on_stack(&later.timer);
+	timer_destroy_on_stack(&later.timer);
 	cancel_work_sync(&later.work);
 	destroy_work_on_stack(&later.work);
 }

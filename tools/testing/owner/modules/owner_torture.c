@@ -25,6 +25,8 @@
 #include <linux/timekeeping.h>
 #include <linux/timer.h>
 
+#include "compat.h"
+
 static unsigned int seconds;
 module_param(seconds, uint, 0400);
 MODULE_PARM_DESC(seconds, "duration of the test (default: until a signal ends insmod)");
@@ -143,7 +145,7 @@ static noinline void alloc_and_free_bulk(struct torturer *torturer)
 {
 	enum object_kind kind = OWN_CACHE + draw_random_number(torturer, 2);
 	void *items[BATCH];
-	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items);
+	int n = kmem_cache_alloc_bulk(cache[kind], GFP_KERNEL, BATCH, items) ? BATCH : 0;
 
 	torturer->allocated += n;
 	torturer->failed += BATCH - n;
@@ -229,8 +231,8 @@ static int run_torture(void *data)
 	struct torturer *torturer = data;
 	unsigned int i;
 
-	hrtimer_init(&torturer->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
-	torturer->timer.function = fill_or_empty_slot_in_hrtimer;
+	hrtimer_setup(&torturer->timer, fill_or_empty_slot_in_hrtimer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED);
 	hrtimer_start(&torturer->timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED);
 	timer_setup(&torturer->softly, fill_or_empty_slot_in_timer, TIMER_PINNED);
 	mod_timer(&torturer->softly, jiffies + 1);

@@ -111,7 +111,7 @@ static noinline void truth_own_cache(void)
 static noinline void truth_bulk(void)
 {
 	own_bulk.cache = own_cache;
-	own_bulk.objects = kmem_cache_alloc_bulk(own_cache, GFP_KERNEL, PLANTED, own_bulk.object);
+	kmem_cache_alloc_bulk(own_cache, GFP_KERNEL, PLANTED, own_bulk.object);
 	/* Free the last third, from last to first. */
 	swap(own_bulk.object[PLANTED - 1], own_bulk.object[PLANTED * 2 / 3]);
 	own_bulk.objects = PLANTED * 2 / 3;

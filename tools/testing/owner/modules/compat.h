@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What older kernels call by other names. */
+#ifndef OWNER_MODULES_COMPAT_H
+#define OWNER_MODULES_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/timer.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+
+#define timer_container_of(var, timer, field)	from_timer(var, timer, field)
+
+static inline void timer_destroy_on_stack(struct timer_list *timer)
+{
+	destroy_timer_on_stack(timer);
+}
+
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *timer),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+
+#endif
+
+#endif /* OWNER_MODULES_COMPAT_H */
