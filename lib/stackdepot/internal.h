@@ -62,9 +62,6 @@ extern unsigned int stack_depot_max_pools;
 /* Protects stack_pools, pools_num, the spare pool and the persistent records. */
 extern raw_spinlock_t stack_depot_pool_lock;
 
-/* Locks of the depot that this CPU holds or waits for. */
-DECLARE_PER_CPU(unsigned int, stack_depot_locks);
-
 /*
  * Take stack_depot_pool_lock or the lock of an instance. A function that is called with the
  * lock held, or while this waits for it, can be traced, and its trace event can save a stack.
@@ -97,12 +94,6 @@ static __always_inline void stack_depot_unlock(raw_spinlock_t *lock, unsigned lo
 	raw_spin_unlock(lock);
 	__this_cpu_dec(stack_depot_locks);
 	local_irq_restore(flags);
-}
-
-/* False if this has interrupted the holder of a lock, or a CPU that waits for one. */
-static __always_inline bool stack_depot_may_lock(void)
-{
-	return !in_nmi() && !this_cpu_read(stack_depot_locks);
 }
 
 /**

@@ -18,6 +18,7 @@
 #include <linux/timer.h>
 #include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "evict.h"
 #include "internal.h"
 
@@ -383,7 +384,7 @@ static void arm_flush_timer(struct irq_work *work)
 
 static void flush_on_timer(struct timer_list *timer)
 {
-	struct cpu_flush *flush = from_timer(flush, timer, timer);
+	struct cpu_flush *flush = timer_container_of(flush, timer, timer);
 	struct stack_depot_cpu_cache *cpu;
 
 	/* After its CPU has gone offline, the timer runs elsewhere: free_cpu_cache() flushes. */

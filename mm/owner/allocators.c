@@ -28,8 +28,6 @@ static const void * const allocators[] = {
 	kmem_cache_alloc_lru_noprof,
 	kmem_cache_alloc_node_noprof,
 	kmem_cache_alloc_bulk_noprof,
-	krealloc_noprof,
-	kvrealloc_noprof,
 	kmemdup_noprof,
 	kmemdup_array,
 	kmemdup_nul,
@@ -47,15 +45,21 @@ static const void * const allocators[] = {
 	mempool_alloc_noprof,
 	mempool_alloc_slab,
 	mempool_kmalloc,
-	mempool_kvmalloc,
 	pcpu_alloc_noprof,
 };
 
 /*
- * Functions of the page allocator and of SLUB, by name because some are static. The
- * configuration decides which of them exist; a missing one matches no address.
+ * Functions by name, because they are static or not in each kernel. The configuration decides
+ * which functions of the page allocator and of SLUB exist; a missing one matches no address.
  */
 static const char * const named_allocators[] = {
+	"krealloc_noprof",
+	"krealloc_node_align_noprof",
+	"kvrealloc_noprof",
+	"kvrealloc_node_align_noprof",
+	"mempool_kvmalloc",
+	"kmem_cache_alloc_from_sheaf_noprof",
+	"_kmalloc_nolock_noprof",
 	"post_alloc_hook",
 	"prep_new_page",
 	"get_page_from_freelist",

@@ -15,6 +15,7 @@
 
 #include "../slab.h"
 #include "cgroup.h"
+#include "compat.h"
 #include "escape.h"
 
 /* True if there are memory cgroups. */
@@ -73,7 +74,8 @@ u64 owner_cgroup_of_task(char *path)
 
 /**
  * owner_objcg_of() - get the obj_cgroup that a slab object is charged to
- * @obj_exts: the slab's vector of extensions; the slab may be freed meanwhile
+ * @slab: the slab, which may be freed meanwhile
+ * @obj_exts: its vector of extensions
  * @index: the object's index
  *
  * The vector of extensions may have been freed with the slab. It is read without a fault.
@@ -83,12 +85,12 @@ u64 owner_cgroup_of_task(char *path)
  * Return: a pointer that is valid until the end of the critical section, if the caller
  *	finds that the slab was not freed meanwhile. Else it must not be used.
  */
-struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)
+struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts, unsigned int index)
 {
-	struct slabobj_ext *vector = (void *)(obj_exts & ~OBJEXTS_FLAGS_MASK);
+	unsigned long vector = obj_exts & ~OBJEXTS_FLAGS_MASK;
 	struct obj_cgroup *objcg;
 
-	if (!vector || get_kernel_nofault(objcg, &vector[index].objcg))
+	if (!vector || get_kernel_nofault(objcg, owner_objcg_in_vector(slab, vector, index)))
 		return NULL;
 	return objcg;
 }

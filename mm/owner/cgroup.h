@@ -10,6 +10,7 @@ struct mem_cgroup;
 struct obj_cgroup;
 struct page;
 struct seq_buf;
+struct slab;
 
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
@@ -22,7 +23,7 @@ struct seq_buf;
 bool owner_cgroups_on(void);
 u64 owner_cgroup_number(void);
 u64 owner_cgroup_of_task(char *path);
-struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index);
+struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
@@ -48,7 +49,8 @@ static inline u64 owner_cgroup_of_task(char *path)
 	return 0;
 }
 
-static inline struct obj_cgroup *owner_objcg_of(unsigned long obj_exts, unsigned int index)
+static inline struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts,
+						unsigned int index)
 {
 	return NULL;
 }

@@ -64,13 +64,16 @@ static int list_chains(struct owner_chain_totals *totals)
 	while ((stack = stack_depot_next_counted(&pos)) != 0) {
 		if (totals->count == room) {
 			room = max(2UL * room, stack_depot_count_evictable() + ROOM_FOR_MORE);
-			more = kvrealloc(totals->total, array_size(room, sizeof(*more)),
-					 OWNER_READER_GFP);
+			more = owner_kvzalloc_untracked(array_size(room, sizeof(*more)),
+							OWNER_READER_GFP);
 			if (!more || fatal_signal_pending(current)) {
 				stack_depot_put(stack);
-				totals->total = more ?: totals->total;
+				kvfree(more);
 				return more ? -EINTR : -ENOMEM;
 			}
+			if (totals->count)
+				memcpy(more, totals->total, totals->count * sizeof(*more));
+			kvfree(totals->total);
 			totals->total = more;
 		}
 		total = &totals->total[totals->count++];
@@ -109,7 +112,8 @@ static int make_index(struct chain_index *index, const struct owner_chain_totals
 
 	index->totals = totals;
 	index->bits = ilog2(totals->count | 1) + 2;
-	index->place = kvcalloc(BIT(index->bits), sizeof(*index->place), OWNER_READER_GFP);
+	index->place = owner_kvzalloc_untracked(BIT(index->bits) * sizeof(*index->place),
+						OWNER_READER_GFP);
 	if (!index->place)
 		return -ENOMEM;
 	for (i = 0; i < totals->count; i++) {

@@ -9,6 +9,7 @@
 #include <linux/gfp_types.h>
 #include <linux/types.h>
 
+#include "compat.h"
 #include "lang/lang.h"
 #include "owner.h"
 #include "sample.h"
@@ -17,18 +18,18 @@ struct owner_source_ops;
 
 /*
  * Flags for memory that grows with the number of objects or chains. A reader gets an error
- * before the OOM killer kills somebody. The memory is not tracked, so that a reader does
+ * before the OOM killer kills somebody. The memory is allocated untracked, so that a reader does
  * not find its own.
  */
 #define OWNER_READER_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN | \
-				 __GFP_NO_OBJ_EXT)
+				 OWNER_GFP_UNTRACKED)
 
 /*
  * Flags for a reader's memory while a cursor holds slab_mutex and the lock of memory hotplug: do
  * not wait for reclaim. A task that mounts a file system or loads a module may be waiting for
  * slab_mutex. On failure end the cursor, and use OWNER_READER_GFP.
  */
-#define OWNER_LOCKED_GFP	(GFP_NOWAIT | __GFP_NO_OBJ_EXT)
+#define OWNER_LOCKED_GFP	(GFP_NOWAIT | OWNER_GFP_UNTRACKED)
 
 /**
  * struct owner_chain_total - what one call chain holds

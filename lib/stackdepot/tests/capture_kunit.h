@@ -19,6 +19,8 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "../compat.h"
+
 /* A function to run, and where an asynchronous context says that it has run. */
 static struct {
 	void (*function)(void);
@@ -103,7 +105,7 @@ static inline void run_in_timer(void (*function)(void))
 	mod_timer(&timer, jiffies + 1);
 	spin_until_context_has_run();
 	timer_delete_sync(&timer);
-	destroy_timer_on_stack(&timer);
+	timer_destroy_on_stack(&timer);
 }
 
 static inline void call_from_tasklet(struct tasklet_struct *tasklet)

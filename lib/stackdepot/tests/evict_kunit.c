@@ -5,6 +5,7 @@
 
 #include <linux/module.h>
 
+#include "../compat.h"
 #include "evict_kunit.h"
 
 /* A test is named depot_NAME; its function needs the prefix of a global symbol. */
@@ -70,5 +71,5 @@ static struct kunit_suite depot_suite = {
 kunit_test_suite(depot_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the stack depot");
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+STACK_DEPOT_IMPORT_KUNIT_NAMESPACE;
 MODULE_LICENSE("GPL");

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../slab/compat.h"
 #include "../slab/walk.h"
 #include "../totals.h"
 #include "cache_totals.h"
@@ -32,7 +33,8 @@ static int allocate_next_total(struct xarray *totals, struct next_total *next)
 	if (!next->size)
 		return 0;
 	kfree(next->total);
-	next->total = kzalloc(next->size, OWNER_READER_GFP);
+	next->total = owner_kmalloc_untracked(next->size, OWNER_READER_GFP | __GFP_ZERO,
+					      NUMA_NO_NODE);
 	if (!next->total)
 		return -ENOMEM;
 	return xa_reserve(totals, next->index, OWNER_READER_GFP);
@@ -65,6 +67,7 @@ static struct owner_cache_total *get_cache_total(struct xarray *totals,
 	}
 	next->total = NULL;
 	total->object_size = usage->object_size;
+	total->hidden = owner_count_hidden_in_cache(usage->cache);
 	memcpy(total->name, usage->name, length);
 	/* The place is reserved, so that this allocates nothing. */
 	xa_store(totals, index, total, 0);
@@ -84,6 +87,7 @@ int owner_sum_caches(struct xarray *totals)
 	struct owner_cache_total *total;
 	struct owner_slab_usage usage;
 	struct next_total next = {};
+	unsigned long index;
 	int error;
 
 	do {
@@ -104,6 +108,8 @@ int owner_sum_caches(struct xarray *totals)
 		owner_cursor_end(&cursor);
 	} while (error > 0);
 	kfree(next.total);
+	xa_for_each(totals, index, total)
+		total->allocated -= min(total->hidden, total->allocated - total->tracked);
 	return error;
 }
 

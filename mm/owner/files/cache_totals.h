@@ -10,6 +10,7 @@
  * struct owner_cache_total - what one cache holds
  * @object_size: bytes that each object takes
  * @allocated: objects that are allocated
+ * @hidden: free objects that the counters of slabs have as used, when the cache was met
  * @tracked: objects that have an owner
  * @requested: bytes that were asked for with the tracked objects
  * @name: name of the cache
@@ -17,6 +18,7 @@
 struct owner_cache_total {
 	unsigned int object_size;
 	unsigned long allocated;
+	unsigned long hidden;
 	unsigned long tracked;
 	u64 requested;
 	char name[];

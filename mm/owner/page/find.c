@@ -13,6 +13,7 @@
 #include <linux/string.h>
 
 #include "../../internal.h"
+#include "../compat.h"
 #include "../walk.h"
 #include "page.h"
 

@@ -30,6 +30,7 @@
 #include <linux/string.h>
 
 #include "../capture.h"
+#include "../compat.h"
 #include "../rules/rules.h"
 #include "page.h"
 
@@ -270,7 +271,7 @@ static __always_inline struct page_ext *next_page_record(struct handle_update *u
 	if (i % UPDATE_BATCH)
 		return page_ext_next(ext);
 	yield_cpu_cache(update);
-	ext = page_ext_get(nth_page(page, i));
+	ext = page_ext_get(owner_nth_page(page, i));
 	/* The caller's page_ext_get() keeps RCU read-locked. */
 	page_ext_put(ext);
 	return ext;
@@ -326,7 +327,7 @@ static __always_inline void record_pages_alloc(struct handle_update *update, str
 		add_page_count(update, handle, 1);
 		owner->order = order;
 		owner->gfp_mask = gfp_mask;
-		owner->last_migrate_reason = -1;
+		owner->last_migrate_reason = OWNER_PAGE_NOT_MIGRATED;
 		owner->ts_nsec = ts_nsec;
 		/* A concurrent change of the name can mix two names; the last byte stays 0. */
 		data_race(memcpy(owner->comm, current->comm, TASK_COMM_LEN));

@@ -7,6 +7,7 @@
 #include <linux/seq_buf.h>
 
 #include "../cgroup.h"
+#include "../compat.h"
 #include "../escape.h"
 #include "page.h"
 
@@ -39,7 +40,7 @@ void owner_pages_print_head(struct seq_buf *text, const struct owner_pages *page
  */
 void owner_pages_print_tail(struct seq_buf *text, const struct owner_pages *pages)
 {
-	if (pages->owner.last_migrate_reason != -1)
+	if (pages->owner.last_migrate_reason != OWNER_PAGE_NOT_MIGRATED)
 		seq_buf_printf(text, "Page has been migrated, last migrate reason: %s\n",
 			       migrate_reason_names[pages->owner.last_migrate_reason]);
 	owner_cgroup_print(text, pages->page);

@@ -180,7 +180,7 @@ void owner_query_free_mark(struct owner_query *query)
  */
 int owner_query_set_mark(struct owner_query *query)
 {
-	struct owner_query *mark = kvzalloc(sizeof(*mark), OWNER_READER_GFP);
+	struct owner_query *mark = owner_kvzalloc_untracked(sizeof(*mark), OWNER_READER_GFP);
 	struct owner_sentence *s;
 	int error;
 

@@ -8,7 +8,7 @@
  * were folded.
  *
  * The memory is charged to the cgroup of the task that reads the answer by hand: __GFP_ACCOUNT
- * would give objects of the caches for __GFP_NO_OBJ_EXT the extensions that these caches are there
+ * would give objects of the caches for untracked memory the extensions that these caches are there
  * to do without.
  */
 
@@ -401,8 +401,8 @@ static int resize_table(struct owner_query *query, unsigned int room)
 
 	if (!charge_memory(query, table_size(room), OWNER_READER_GFP))
 		return -ENOMEM;
-	groups = kvmalloc_array(room, sizeof(*groups), OWNER_READER_GFP);
-	buckets = kvcalloc(1 << bits, sizeof(*buckets), OWNER_READER_GFP);
+	groups = owner_kvzalloc_untracked(room * sizeof(*groups), OWNER_READER_GFP);
+	buckets = owner_kvzalloc_untracked(sizeof(*buckets) << bits, OWNER_READER_GFP);
 	if (!groups || !buckets) {
 		kvfree(groups);
 		kvfree(buckets);
@@ -534,7 +534,7 @@ struct owner_query_group *owner_query_make_group(struct owner_query *query, gfp_
 
 	if (!charge_memory(query, group_size(query, words), flags))
 		return NULL;
-	group = kzalloc(group_size(query, words), flags);
+	group = owner_kmalloc_untracked(group_size(query, words), flags | __GFP_ZERO, NUMA_NO_NODE);
 	if (!group) {
 		uncharge_memory(query, group_size(query, words));
 		note_shortage(query, NO_FREE_MEMORY, flags);

@@ -11,6 +11,7 @@
 
 #include "../../slab.h"
 #include "../capture.h"
+#include "../compat.h"
 #include "../record.h"
 #include "../rules/rules.h"
 #include "../user/user.h"
@@ -27,7 +28,7 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 {
 	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
 
-	if (in_nmi()) {
+	if (!stack_depot_may_lock()) {
 		owner_count_loss(OWNER_LOST_NMI);
 		return (struct owner_choice){};
 	}
@@ -110,7 +111,7 @@ static noinline void track_slow(struct kmem_cache *s, const void *object, size_t
 	/* The sample credit is used up even if this allocation is not tracked: draw again. */
 	if (args->sampled)
 		owner_sample_draw();
-	if (!object || !slab_owner_tracks_cache(s) || flags & __GFP_NO_OBJ_EXT)
+	if (!object || !slab_owner_tracks_cache(s) || flags & OWNER_GFP_UNTRACKED)
 		return;
 	slab = virt_to_slab(object);
 	choice = choose_tracking(s, slab, flags, size, args->sampled, args->caller);
@@ -146,12 +147,11 @@ static __always_inline struct slab *object_slab(const void *object)
 {
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	unsigned long offset = (unsigned long)object - PAGE_OFFSET;
-	struct folio *folio = page_folio(pfn_to_page(offset >> PAGE_SHIFT));
-#else
-	struct folio *folio = virt_to_folio(object);
-#endif
 
-	return folio_slab(folio);
+	return owner_slab_of_page(pfn_to_page(offset >> PAGE_SHIFT));
+#else
+	return owner_slab_of_page(virt_to_page(object));
+#endif
 }
 
 /*
@@ -180,8 +180,8 @@ static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu
 /* May track_first_object() allocate the records of this object's slab? */
 static bool can_allocate_records(const struct kmem_cache *s, const void *object, gfp_t flags)
 {
-	return slab_owner_tracks_cache(s) && !(flags & __GFP_NO_OBJ_EXT) &&
-	       !is_kfence_address(object) && !in_nmi();
+	return slab_owner_tracks_cache(s) && !(flags & OWNER_GFP_UNTRACKED) &&
+	       !is_kfence_address(object) && stack_depot_may_lock();
 }
 
 /*
@@ -284,7 +284,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
  * Fast path. The first attempt calls no function in steady state; the one @again leaves out
  * allocators, and may take references and allocate records. There is no test for NMI:
  * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
- * otherwise the CPU cache is safe to use. Nor is there one for __GFP_NO_OBJ_EXT: with that flag,
+ * otherwise the CPU cache is safe to use. Nor is there one for OWNER_GFP_UNTRACKED: with that flag,
  * objects are from caches whose slabs have no records. can_allocate_records() tests for both.
  * Return: false for the slow path.
  */
@@ -336,6 +336,25 @@ noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags
 	if (!track_fast(s, object, flags, size, false, STACK_DEPOT_CALLER, ip))
 		track_again(s, object, size, flags, (unsigned long)__builtin_frame_address(0),
 			    _RET_IP_);
+	barrier();
+}
+
+/* No lock may be taken: an owner that this CPU does not have at hand is lost. */
+void __slab_owner_alloc_nolock(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			       unsigned long ip)
+{
+	struct track_args args = { flags, true, STACK_DEPOT_CALLER };
+	u64 rate = READ_ONCE(s->owner_rate);
+
+	stack_depot_forbid_locks();
+	if (rate != OWNER_RATE_ALL) {
+		if (owner_sample_spend(rate, size))
+			track_slow(s, object, size, &args);
+	} else if (!track_fast(s, object, flags, size, false, args.caller, ip)) {
+		track_again(s, object, size, flags, (unsigned long)__builtin_frame_address(0),
+			    _RET_IP_);
+	}
+	stack_depot_allow_locks();
 	barrier();
 }
 

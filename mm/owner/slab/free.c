@@ -165,7 +165,7 @@ static noinline void record_free_slow(struct owner_record *record,
 {
 	struct owner_record owner;
 
-	if (in_nmi())
+	if (!stack_depot_may_lock())
 		return owner_count_loss(OWNER_LOST_NMI);
 	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, OWNER_NO_CHARGE))
 		return;

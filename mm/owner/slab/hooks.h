@@ -9,11 +9,13 @@
 #include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
 #include <linux/math.h>
+#include <linux/stackdepot.h>
 #include <linux/types.h>
 
 #include "../../slab.h"
 #include "../cache.h"
 #include "../sample.h"
+#include "compat.h"
 #include "records.h"
 
 #ifdef CONFIG_SLAB_OWNER
@@ -26,14 +28,13 @@ extern bool owner_oom_report;
 void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			unsigned long ip);
 void __slab_owner_alloc_sampled(struct kmem_cache *s, void *object, gfp_t flags, size_t size);
+void __slab_owner_alloc_nolock(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
+			       unsigned long ip);
 void __slab_owner_free(struct kmem_cache *s, struct slab *slab, void *object);
 void __slab_owner_free_slow(struct kmem_cache *s, struct slab *slab, void *object);
 void __slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab, void **objects, int count);
 void __slab_owner_free_slab(struct slab *slab);
 void owner_freed_record_erase(struct owner_record *record);
-
-/* mm/slub.c */
-unsigned int slab_owner_count_cpu_free(struct kmem_cache *s, const struct slab *slab);
 
 /* The size of the cache's objects, and how many a slab has, were calculated. */
 static inline void slab_owner_set_sizes(struct kmem_cache *s, unsigned int slab_objects)
@@ -57,6 +58,23 @@ static __always_inline void slab_owner_alloc(struct kmem_cache *s, void *object,
 	else if (owner_sample_spend(rate, size))
 		__slab_owner_alloc_sampled(s, object, flags, size);
 }
+
+#ifdef SLAB_ALLOC_NOLOCK
+/* As slab_owner_alloc(). @alloc_flags: SLUB's own flags of this allocation. */
+static __always_inline void slab_owner_alloc_flags(struct kmem_cache *s, void *object, gfp_t flags,
+						   size_t size, unsigned int alloc_flags)
+{
+	if (!static_branch_unlikely(&slab_owner_key))
+		return;
+	/* SLUB's sheaves have no owner: their records could need another sheaf. */
+	if (unlikely(alloc_flags & SLAB_ALLOC_NO_RECURSE))
+		return;
+	if (likely(alloc_flags_allow_spinning(alloc_flags)))
+		slab_owner_alloc(s, object, flags, size);
+	else
+		__slab_owner_alloc_nolock(s, object, flags, size, _RET_IP_);
+}
+#endif
 
 /* Can an object of this slab have an owner? @exts: slab->obj_exts. */
 static __always_inline bool slab_owner_has_tracked(unsigned long exts)
@@ -95,6 +113,17 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 		__slab_owner_free_slow(s, slab, object);
 }
 
+/* As slab_owner_free(), where no lock may be taken. */
+static __always_inline void slab_owner_free_nolock(struct kmem_cache *s, struct slab *slab,
+						   void *object)
+{
+	if (!static_branch_unlikely(&slab_owner_key))
+		return;
+	stack_depot_forbid_locks();
+	slab_owner_free(s, slab, object);
+	stack_depot_allow_locks();
+}
+
 /* A slab is about to be freed: drop its records and restore its vector of extensions. */
 static __always_inline void slab_owner_free_slab(struct slab *slab)
 {
@@ -120,6 +149,16 @@ static inline void slab_owner_free_bulk(struct kmem_cache *s, struct slab *slab,
 
 static inline void slab_owner_free(struct kmem_cache *s, struct slab *slab,
 				   void *object)
+{
+}
+
+static inline void slab_owner_free_nolock(struct kmem_cache *s, struct slab *slab,
+					  void *object)
+{
+}
+
+static inline void slab_owner_alloc_flags(struct kmem_cache *s, void *object, gfp_t flags,
+					  size_t size, unsigned int alloc_flags)
 {
 }
 

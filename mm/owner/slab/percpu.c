@@ -55,7 +55,7 @@ static int __init owner_percpu_init(void)
 		return 0;
 	/*
 	 * SLAB_NOLEAKTRACE: records are not tracked themselves, and kmemleak does not scan
-	 * them: each holds its area's address. __GFP_NO_OBJ_EXT for each allocation would
+	 * them: each holds its area's address. Untracked memory for each record would
 	 * not do: KFENCE's slabs have extensions, which the free hooks look at.
 	 */
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct owner_percpu_record), 0,

@@ -16,6 +16,7 @@
 #include <linux/string.h>
 
 #include "../../slab.h"
+#include "../compat.h"
 #include "../record.h"
 #include "records.h"
 
@@ -67,14 +68,12 @@ static void *alloc_records(struct kmem_cache *s, const struct slab *slab, gfp_t 
 	size_t bytes;
 	void *records;
 
-	flags = (gfp_nested_mask(flags) & ~__GFP_HIGH) | __GFP_NO_OBJ_EXT | __GFP_ZERO;
+	flags = (gfp_nested_mask(flags) & ~__GFP_HIGH) | OWNER_GFP_UNTRACKED | __GFP_ZERO;
 	if (likely(cache && objects == s->owner_slab_objects))
 		return kmem_cache_alloc_node(cache, flags, slab_nid(slab));
 	/* kmalloc() aligns a power of 2 to its size. */
 	bytes = roundup_pow_of_two(owner_records_size(objects));
-	/* kmalloc() of a size that the compiler knows ignores __GFP_NO_OBJ_EXT. */
-	OPTIMIZER_HIDE_VAR(bytes);
-	records = kmalloc_node(bytes, flags, slab_nid(slab));
+	records = owner_kmalloc_untracked(bytes, flags, slab_nid(slab));
 	/* Only a struct page points to the records, and kmemleak does not scan that. */
 	if (records)
 		kmemleak_not_leak(records);

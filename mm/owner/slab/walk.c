@@ -19,6 +19,7 @@
 #include "../../internal.h"
 #include "../../slab.h"
 #include "../cgroup.h"
+#include "../compat.h"
 #include "../record.h"
 #include "hooks.h"
 #include "memo.h"
@@ -148,7 +149,7 @@ static bool copy_object_record(struct owner_cursor *cursor, struct owner_slab_sn
 	if (!owner_record_get_refs(&owner))
 		return false;
 	if (cursor->cgroup)
-		objcg = owner_objcg_of(owner_obj_exts_of(snap->slab), pos->index);
+		objcg = owner_objcg_of(snap->slab, owner_obj_exts_of(snap->slab), pos->index);
 	/* The references pin the handles. Were they still the object's when we got them? */
 	if (!slab_is_unchanged(snap) || !owner_record_read(record, &after) ||
 	    after.handle_pair != before.handle_pair || after.details != before.details) {
@@ -198,7 +199,7 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 			    struct slab_pos *pos, void *result)
 {
 	struct owner_slab_usage *usage = result;
-	unsigned int i, cpu_free = 0;
+	unsigned int i, hidden;
 
 	if (pos->index)
 		return false;
@@ -216,14 +217,12 @@ static bool find_slab_usage(struct owner_cursor *cursor, struct owner_slab_snaps
 		usage->tracked++;
 		usage->requested += owner_record_requested(&record);
 	}
-	/* SLUB's fast paths write to what this reads, so leave out slabs that no CPU owns. */
-	if (snap->frozen)
-		cpu_free = slab_owner_count_cpu_free(snap->cache, snap->slab);
+	hidden = owner_count_hidden_in_slab(snap->cache, snap->slab, snap->frozen);
 	/* KFENCE does not count its object in the slab's counters. */
 	if (is_kfence_address(slab_address(snap->slab)))
 		usage->allocated = usage->tracked;
 	else
-		usage->allocated = snap->allocated - min(snap->allocated, cpu_free);
+		usage->allocated = snap->allocated - min(snap->allocated, hidden);
 	/* Records that were added after the snapshot are in @tracked only. */
 	usage->allocated = max(usage->allocated, usage->tracked);
 	return usage->allocated && slab_is_unchanged(snap);

@@ -36,7 +36,7 @@ struct owner_slab_snapshot {
  * @requested: bytes that were asked for with the tracked objects
  */
 struct owner_slab_usage {
-	const struct kmem_cache *cache;
+	struct kmem_cache *cache;
 	const char *name;
 	unsigned int object_size;
 	unsigned int allocated;

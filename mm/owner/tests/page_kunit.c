@@ -21,6 +21,7 @@
 
 #include "../../internal.h"
 #include "../capture.h"
+#include "../compat.h"
 #include "../page/page.h"
 #include "../totals.h"
 #include "../walk.h"
@@ -111,7 +112,7 @@ static void test_has_owner(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, owner.gfp_mask == (GFP_KERNEL | __GFP_ZERO));
 	KUNIT_EXPECT_EQ(test, owner.pid, current->pid);
 	KUNIT_EXPECT_STREQ(test, owner.comm, current->comm);
-	KUNIT_EXPECT_EQ(test, owner.last_migrate_reason, -1);
+	KUNIT_EXPECT_EQ(test, owner.last_migrate_reason, OWNER_PAGE_NOT_MIGRATED);
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER));
 	KUNIT_EXPECT_TRUE(test, flags & BIT(PAGE_EXT_OWNER_ALLOCATED));
 	free_planted_pages(page, 0);
@@ -293,8 +294,7 @@ static void test_interrupt_is_owner(struct kunit *test)
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		kunit_skip(test, "no interrupt allocates pages");
 	interrupted = false;
-	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	timer.function = plant_page_in_interrupt;
+	owner_hrtimer_setup_on_stack(&timer, plant_page_in_interrupt);
 	/* The timer must interrupt this task. */
 	preempt_disable();
 	current->in_page_owner |= BIT(0);

@@ -31,6 +31,18 @@ static inline struct kmem_cache *create_test_cache(struct kunit *test, slab_flag
 	return cache;
 }
 
+/* Allocate an object that has no owner: SLUB takes it for one that is not sampled. */
+static inline void *alloc_untracked_object(struct kmem_cache *cache)
+{
+	u64 rate = cache->owner_rate;
+	void *object;
+
+	WRITE_ONCE(cache->owner_rate, OWNER_RATE_NEVER);
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	WRITE_ONCE(cache->owner_rate, rate);
+	return object;
+}
+
 /* Return the owner records of the slab of @object. NULL if the slab has none. */
 static inline struct owner_slab_records *find_slab_records(const void *object)
 {

@@ -98,7 +98,7 @@ static void test_bulk_is_found(struct kunit *test)
 	struct kmem_cache *cache = create_test_cache(test, 0);
 	void *objects[PLANTED];
 
-	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects), PLANTED);
+	KUNIT_ASSERT_TRUE(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, PLANTED, objects));
 	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, PLANTED);
 	/* Free out of order: SLUB then builds several detached freelists. */
 	swap(objects[0], objects[PLANTED - 1]);
@@ -327,9 +327,10 @@ static void test_bytes_of_records(struct kunit *test)
  */
 static void check_records_beside_vector(struct kunit *test, bool vector_first)
 {
-	struct kmem_cache *cache = create_test_cache(test, 0);
-	void *object = kmem_cache_alloc(cache, GFP_KERNEL | (vector_first ? __GFP_NO_OBJ_EXT : 0));
-	struct slabobj_ext *vector;
+	struct kmem_cache *cache = create_test_cache(test, SLAB_ACCOUNT);
+	void *object = vector_first ? alloc_untracked_object(cache) :
+				      kmem_cache_alloc(cache, GFP_KERNEL);
+	unsigned long vector;
 	struct slab *slab;
 	void *other;
 
@@ -337,16 +338,16 @@ static void check_records_beside_vector(struct kunit *test, bool vector_first)
 	slab = virt_to_slab(object);
 	KUNIT_EXPECT_EQ(test, !find_slab_records(object), vector_first);
 	KUNIT_ASSERT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
-	vector = slab_obj_exts(slab);
-	KUNIT_EXPECT_NOT_NULL(test, vector);
+	vector = (unsigned long)slab_obj_exts(slab);
+	KUNIT_EXPECT_NE(test, vector, 0);
 
 	other = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_PTR_EQ(test, virt_to_slab(other), slab);
 	KUNIT_EXPECT_NOT_NULL(test, find_slab_records(object));
-	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
+	KUNIT_EXPECT_EQ(test, (unsigned long)slab_obj_exts(slab), vector);
 	/* A second call finds the vector of the first call. */
 	KUNIT_EXPECT_EQ(test, alloc_slab_obj_exts(slab, cache, GFP_KERNEL, false), 0);
-	KUNIT_EXPECT_PTR_EQ(test, slab_obj_exts(slab), vector);
+	KUNIT_EXPECT_EQ(test, (unsigned long)slab_obj_exts(slab), vector);
 
 	KUNIT_EXPECT_EQ(test, find_cache_objects("owner_kunit").objects, vector_first ? 1 : 2);
 	kmem_cache_free(cache, object);
@@ -365,7 +366,7 @@ static void test_owners_after_the_vector(struct kunit *test)
 	check_records_beside_vector(test, true);
 }
 
-#ifndef CONFIG_SLUB_TINY
+#if !defined(CONFIG_SLUB_TINY) && !defined(SLAB_ALLOC_NOLOCK)
 /* How many objects of the slab of @object owner/caches counts as allocated. */
 static unsigned int count_allocated(struct kunit *test, const void *object)
 {
@@ -628,7 +629,7 @@ static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_bytes_of_records),
 	KUNIT_CASE(test_owners_before_the_vector),
 	KUNIT_CASE(test_owners_after_the_vector),
-#ifndef CONFIG_SLUB_TINY
+#if !defined(CONFIG_SLUB_TINY) && !defined(SLAB_ALLOC_NOLOCK)
 	KUNIT_CASE(test_cpu_freelists),
 #endif
 	KUNIT_CASE(test_untracked),

@@ -41,6 +41,7 @@ static struct owner_slab_usage sum_cache_slabs(struct kmem_cache *cache)
 		all.tracked += slab.tracked;
 		all.requested += slab.requested;
 	}
+	all.allocated -= min(all.allocated, owner_count_hidden_in_cache(cache));
 	owner_cursor_end(&cursor);
 	return all;
 }
@@ -63,7 +64,7 @@ static void test_slabs_are_counted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, found.tracked, i + 1);
 		KUNIT_EXPECT_EQ(test, found.requested, (i + 1) * PLANTED_SIZE);
 	}
-	untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
+	untracked = alloc_untracked_object(cache);
 	found = sum_cache_slabs(cache);
 	KUNIT_EXPECT_EQ(test, found.allocated, PLANTED + 1);
 	KUNIT_EXPECT_EQ(test, found.tracked, PLANTED);
@@ -343,7 +344,7 @@ static void test_totals_by_cache(struct kunit *test)
 	static const char gone_name[] = "owner_kunit_gone";
 	struct owner_cache_total *total, *gone;
 	void *tracked = plant_object(cache, 0);
-	void *untracked = plant_object(cache, __GFP_NO_OBJ_EXT);
+	void *untracked = alloc_untracked_object(cache);
 	struct xarray totals;
 	unsigned long key, caches = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What older kernels call by other names. */
+/* Functions of timers have other names in older kernels. */
 #ifndef OWNER_MODULES_COMPAT_H
 #define OWNER_MODULES_COMPAT_H
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between kernels for the files of this directory. The code is written for the newest
+ * one; a backport fills in here what an older one lacks. slab/compat.h has the same for slab/.
+ */
+#ifndef _MM_OWNER_COMPAT_H
+#define _MM_OWNER_COMPAT_H
+
+#include <linux/gfp.h>
+#include <linux/hrtimer.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+/* buddy_order_unsafe(), gfp_migratetype() */
+#if __has_include("../page_alloc.h")
+#include "../page_alloc.h"
+#else
+#include "../internal.h"
+#endif
+#include "../slab.h"
+
+#ifdef SLAB_ALLOC_NO_OBJ_EXT
+
+/* Set up a timer that calls @handler in a test. */
+static inline void
+owner_hrtimer_setup_on_stack(struct hrtimer *timer,
+			     enum hrtimer_restart (*handler)(struct hrtimer *timer))
+{
+	hrtimer_setup_on_stack(timer, handler, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+}
+
+/* A page's record has this reason while the page has not been migrated. */
+#define OWNER_PAGE_NOT_MIGRATED	MR_NEVER
+
+/* The @i-th page of an allocation. */
+#define owner_nth_page(page, i)	((page) + (i))
+
+/* No flag of GFP makes an allocation untracked. */
+#define OWNER_GFP_UNTRACKED	0
+
+/**
+ * owner_kmalloc_untracked() - allocate memory that has no owner
+ * @size: number of bytes
+ * @flags: flags of the allocation
+ * @nid: the node, or NUMA_NO_NODE
+ *
+ * Return: the memory, for kfree(); NULL without memory.
+ */
+static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
+{
+	return kmalloc_flags(size, flags, SLAB_ALLOC_NO_OBJ_EXT, nid);
+}
+
+/**
+ * owner_kvzalloc_untracked() - allocate zeroed memory that has no owner
+ * @size: number of bytes
+ * @flags: flags of the allocation
+ *
+ * Return: the memory, for kvfree(); NULL without memory.
+ */
+static inline void *owner_kvzalloc_untracked(size_t size, gfp_t flags)
+{
+	/* Larger memory is pages. */
+	if (size > KMALLOC_MAX_CACHE_SIZE)
+		return kvzalloc(size, flags);
+	return owner_kmalloc_untracked(size, flags | __GFP_ZERO, NUMA_NO_NODE);
+}
+
+#ifdef CONFIG_MEMCG
+/*
+ * Where the slab's vector of extensions has the obj_cgroup of an object. The slab may be freed
+ * meanwhile: the pointer is read without a fault.
+ */
+static inline struct obj_cgroup **owner_objcg_in_vector(struct slab *slab, unsigned long vector,
+							unsigned int index)
+{
+	struct kmem_cache *s = READ_ONCE(slab->slab_cache);
+	unsigned int stride = slab_obj_ext_size(slab);
+
+	if (!slab_needs_objcg(slab))
+		return NULL;
+	if (obj_exts_in_object(slab) && get_kernel_nofault(stride, &s->size))
+		return NULL;
+	return (struct obj_cgroup **)(vector + index * stride);
+}
+#endif
+
+#else /* SLAB_ALLOC_NO_OBJ_EXT */
+
+static inline void
+owner_hrtimer_setup_on_stack(struct hrtimer *timer,
+			     enum hrtimer_restart (*handler)(struct hrtimer *timer))
+{
+	hrtimer_init_on_stack(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	timer->function = handler;
+}
+
+#define OWNER_PAGE_NOT_MIGRATED	-1
+#define owner_nth_page(page, i)	nth_page(page, i)
+
+#define OWNER_GFP_UNTRACKED	__GFP_NO_OBJ_EXT
+
+static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
+{
+	/* kmalloc() of a size that the compiler knows ignores the flag. */
+	OPTIMIZER_HIDE_VAR(size);
+	return kmalloc_node(size, flags | __GFP_NO_OBJ_EXT, nid);
+}
+
+static inline void *owner_kvzalloc_untracked(size_t size, gfp_t flags)
+{
+	return kvzalloc(size, flags | __GFP_NO_OBJ_EXT);
+}
+
+#ifdef CONFIG_MEMCG
+static inline struct obj_cgroup **owner_objcg_in_vector(struct slab *slab, unsigned long vector,
+							unsigned int index)
+{
+	return &((struct slabobj_ext *)vector)[index].objcg;
+}
+#endif
+
+#endif /* SLAB_ALLOC_NO_OBJ_EXT */
+
+#endif /* _MM_OWNER_COMPAT_H */
