@@ -68,7 +68,8 @@ def keep_console(console: Path, name: str, complaints: List[str]) -> None:
     if not directory:
         return
     Path(directory).mkdir(parents=True, exist_ok=True)
-    path = _create_log(Path(directory), name)
+    # The name of a kernel may have a directory.
+    path = _create_log(Path(directory), name.replace("/", "-"))
     shutil.copyfile(console, path)
     if complaints:
         # Append in one write(): other guests may do so at the same time.
