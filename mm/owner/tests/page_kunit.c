@@ -421,13 +421,14 @@ static void test_oops_keeps_chain(struct kunit *test)
 static void test_dumped_name(struct kunit *test)
 {
 	char *text = kunit_kzalloc(test, SZ_8K, GFP_KERNEL), comm[TASK_COMM_LEN];
+	static const char name[TASK_COMM_LEN] = "a\033b\n";
 	struct kmsg_dump_iter iter;
 	struct page *page;
 	size_t length = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	get_task_comm(comm, current);
-	set_task_comm(current, "a\033b\n");
+	set_task_comm(current, name);
 	page = plant_pages(GFP_KERNEL, 0);
 	set_task_comm(current, comm);
 	KUNIT_ASSERT_NOT_NULL(test, page);
