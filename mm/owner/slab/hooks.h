@@ -66,8 +66,11 @@ static __always_inline void slab_owner_alloc_flags(struct kmem_cache *s, void *o
 {
 	if (!static_branch_unlikely(&slab_owner_key))
 		return;
-	/* SLUB's sheaves have no owner: their records could need another sheaf. */
-	if (unlikely(alloc_flags & SLAB_ALLOC_NO_RECURSE))
+	/*
+	 * SLUB's sheaves have no owner: a sheaf stays with its cache after the task whose object
+	 * or free needed it, and its records could need another sheaf.
+	 */
+	if (unlikely(alloc_flags & SLAB_ALLOC_NO_OWNER))
 		return;
 	if (likely(alloc_flags_allow_spinning(alloc_flags)))
 		slab_owner_alloc(s, object, flags, size);
