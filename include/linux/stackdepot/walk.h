@@ -119,6 +119,9 @@ static __always_inline unsigned long stack_depot_irq_stack(void)
 	return top ? top + sizeof(long) - IRQ_STACK_SIZE : 0;
 #elif defined(CONFIG_ARM64)
 	return (unsigned long)this_cpu_read(irq_stack_ptr);
+#elif defined(CONFIG_UML)
+	/* A signal runs on a stack of its own; each stack is aligned to its size. */
+	return (unsigned long)__builtin_frame_address(0) & ~(THREAD_SIZE - 1);
 #else
 	return 0;
 #endif
