@@ -41,12 +41,22 @@ install-7.3)	wanted="" unpacked=$sources ;;
 		exit 2 ;;
 esac
 
+# Print the server of this system's release, which its lists name.
+print_mirror()
+{
+	# shellcheck disable=SC2016 # for apt-get
+	apt-get indextargets --format '$(REPO_URI)' "Created-By: Packages" \
+		"Release: $(. /etc/os-release && echo "$VERSION_CODENAME")" | head -n 1
+}
+
 # Make apt-get use the release $later alone.
 use_later_release()
 {
+	mirror=$(print_mirror)
+	[ -n "$mirror" ] || { apt-get update && mirror=$(print_mirror); } >build/install.log 2>&1
 	mkdir -p "$PWD/build/apt/lists/partial" "$PWD/build/apt/cache/archives/partial"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-		"http://deb.debian.org/debian $later main" >build/apt/sources.list
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $later main" \
+		>build/apt/sources.list
 	cat >build/apt/apt.conf <<-END
 		Dir::Etc::SourceList "$PWD/build/apt/sources.list";
 		Dir::Etc::SourceParts "/dev/null";
