@@ -68,7 +68,7 @@ help:
 run: install
 	@$(OWNER)/run.sh
 
-test: install-tests
+test: install-tests install-7.3
 	@$(OWNER)/run_tests.py $(if $(JOBS),--jobs $(JOBS)) $(T)
 
 # Guests count minutes and seconds by their own clocks. On a busy host these can take three times as
