@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions of timers have other names in older kernels. */
+/* Functions of timers have other names in older kernels; modules cannot call one of RCU. */
 #ifndef OWNER_MODULES_COMPAT_H
 #define OWNER_MODULES_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/rcupdate.h>
 #include <linux/timer.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+
+/* Without batches, call_rcu() frees the memory, and the function is not for modules. */
+#ifndef CONFIG_KVFREE_RCU_BATCHED
+#define kvfree_rcu_barrier()	rcu_barrier()
+#endif
+
+#else
 
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 

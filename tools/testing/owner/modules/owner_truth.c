@@ -22,6 +22,8 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
+
 #define PLANTED		24
 #define OWN_SIZE	200
 
