@@ -110,11 +110,18 @@ static __always_inline unsigned long stack_depot_strip_ip(unsigned long ip)
 static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
 #endif
 
+/* The pointer to this CPU's stack for interrupts; older kernels have it in a structure. */
+#ifdef DECLARE_PER_CPU_CACHE_HOT
+#define STACK_DEPOT_HARDIRQ_STACK	hardirq_stack_ptr
+#else
+#define STACK_DEPOT_HARDIRQ_STACK	pcpu_hot.hardirq_stack_ptr
+#endif
+
 /* The lowest address of this CPU's stack for interrupts, 0 if it has none. */
 static __always_inline unsigned long stack_depot_irq_stack(void)
 {
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
-	unsigned long top = (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr);
+	unsigned long top = (unsigned long)this_cpu_read(STACK_DEPOT_HARDIRQ_STACK);
 
 	return top ? top + sizeof(long) - IRQ_STACK_SIZE : 0;
 #elif defined(CONFIG_ARM64)
