@@ -12,7 +12,7 @@ shift
 provoked='task swapper/0:1 blocked for more|Call Trace'
 # KMSAN ignores writes of a task that runs KMSAN's own functions. After an interrupt of these,
 # handle_softirqs() sets "pending" as that task and reads it as a softirq: KMSAN reports the read.
-[ "$kernel" != kmsan ] || provoked="$provoked|KMSAN: uninit-value in handle_softirqs"
+[ "$recipe" != kmsan ] || provoked="$provoked|KMSAN: uninit-value in handle_softirqs"
 # KFENCE would move one allocation every 100 ms out of the slab in which a test expects
 # it. Init waits for each test: the kernel reports it as hung if a test lasts 120 s, as it
 # can on a host that is busy. The limit is for one test: each prints a line.

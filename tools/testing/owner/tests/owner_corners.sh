@@ -59,7 +59,7 @@ ok "those have owners, the refused have not" \
 	equals "$(sed -n '2p' "$work/out")" "$charged"
 # KASAN's quarantine delays frees: SLUB counts the objects as allocated, we as untracked.
 kept=0
-[ "$kernel" = debug ] && kept=$(awk '/^corner_charge/ { print $4 }' "$work/out")
+[ "$recipe" = debug ] && kept=$(awk '/^corner_charge/ { print $4 }' "$work/out")
 ok "and are counted so" equals "$(awk '/^corner_charge/ { print $2, $3, $4 }' "$work/out")" \
 	"$((charged + kept)) $charged $kept"
 ok "the refused at most are left" [ "$kept" -le 100 ]
@@ -78,14 +78,14 @@ ok "init text runs when the module is live" run_corner_guest slab_owner=on "
 	insmod /extra/owner_corners.ko corner=init || exit
 	echo slow \$((\$(count_slow) - slow))"
 slow=$(sed -n 's/slow //p' "$work/out")
-if [ "$kernel" = um ]; then
+if [ "$recipe" = um ]; then
 	ok "frame pointers need not be learned" [ "${slow:-20000}" -lt 1000 ]
 else
 	ok "no walk learns init text of a live module" [ "${slow:-0}" -ge 10000 ]
 	ok "walks have learned it before" [ "${slow:-20000}" -lt 15000 ]
 fi
 
-if [ "$kernel" = debug ]; then
+if [ "$recipe" = debug ]; then
 	# A slow boot would use all of KFENCE's objects if KFENCE served one in 10 ms from the beginning.
 	ok "KFENCE serves an object" run_corner_guest "slab_owner=on kfence.sample_interval=1000" "
 		echo 10 >/sys/module/kfence/parameters/sample_interval
@@ -103,7 +103,7 @@ ok "the last word on the boot line" run_corner_guest "slab_owner=on,free=on slab
 ok "is what counts" equals "$(tr '\n' ' ' <"$work/out")" "tracked: 0 10 "
 
 # User-mode Linux has one processor and no memory hotplug.
-if [ "$kernel" = um ]; then
+if [ "$recipe" = um ]; then
 	skip_test "CPUs and memory come and go" "there is one CPU"
 	finish_tests
 fi

@@ -10,7 +10,7 @@ usage='KERNEL'
 pages=8192 memory=160M
 # shellcheck disable=SC2016 # for the kernel
 hole='nokaslr memmap=2M$64M'
-case $kernel in
+case $recipe in
 arm64*)	pages=512 memory=400M hole= ;;
 esac
 

@@ -22,7 +22,7 @@ run_reader_guest()
 
 # Enough for an answer that takes longer than the 20 ms between two looks for a signal.
 objects=1000000
-[ "$kernel" != debug ] || objects=100000
+[ "$recipe" != debug ] || objects=100000
 # Without a memo, each object is found: "cgroup" is not in the records.
 ok "reads under signals and faults" run_reader_guest "slab_owner=on kfence.sample_interval=0" \
 	"insmod /extra/owner_bench_memory.ko objects=$objects; insmod /extra/owner_truth.ko
@@ -135,7 +135,7 @@ ok "... and freed when the file is closed" [ "$after" -lt $((before + 2048)) ]
 
 # --- Failing allocations: only the debug kernel can make them fail ----------------------
 
-if [ "$kernel" = debug ]; then
+if [ "$recipe" = debug ]; then
 	# One allocation fails in each read: vmalloc() would warn of a second one, in seq_file.
 	# shellcheck disable=SC2016 # for the guest's shell
 	ok "allocations of the reader fail" run_reader_guest \

@@ -20,7 +20,7 @@ ok "16 CPUs allocate and free for $seconds s" run_guest slab_owner=on \
 echo "# $(cat "$work/out")"
 
 # KASAN would touch 4 GB of shadow memory, and takes long to count.
-[ "$kernel" != debug ] || finish_tests
+[ "$recipe" != debug ] || finish_tests
 
 # These functions change refcounts and counters of the depot.
 functions=stack_depot_save_flags,stack_depot_get,stack_depot_get_many,stack_depot_put

@@ -103,7 +103,7 @@ ok "each cache adds up" caches_add_up caches
 show_counts_of_own_cache() { awk -v kasan="$1" '$1 == "owner_truth" {
 	found = $3 == 40 && $5 == 8000 && (kasan ? $2 >= 40 && $2 <= 48 : $2 == 40) }
 	END { exit !found }' "$work/caches"; }
-ok "the planter's cache" show_counts_of_own_cache "$([ "$kernel" != debug ] || echo 1)"
+ok "the planter's cache" show_counts_of_own_cache "$([ "$recipe" != debug ] || echo 1)"
 ok "a task that has gone has its name" equals \
 	"$(awk 'BEGIN { RS = "" } / truth_thread[.+]/ && /\(truth\/planter\)/' "$work/records" | grep -c ^PFN)" 24
 ok "nothing was lost but what came too early" \

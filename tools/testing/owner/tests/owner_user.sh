@@ -13,7 +13,7 @@ part=${2:-chains}
 programs=$work/programs
 flags="-O1 -Wall -static -nostdlib -ffreestanding -fno-optimize-sibling-calls
 	-fno-stack-protector -Wl,--build-id"
-if [ "$kernel" = arm64 ]; then
+if [ "$recipe" = arm64 ]; then
 	# Return addresses on the stack are signed.
 	compiler="aarch64-linux-gnu-gcc -mbranch-protection=standard"
 	others=

@@ -13,14 +13,14 @@ seen=$work/seen
 # User-mode Linux has one processor and one node.
 cpus="--smp 2"
 nodes="numa=fake=2"
-case $kernel in
+case $recipe in
 um | page)
 	cpus=
 	nodes=
 	;;
 esac
 slab_owner=y
-[ "$kernel" != page ] || slab_owner=
+[ "$recipe" != page ] || slab_owner=
 
 # run_page_guest KERNEL APPEND CMD FILE...: run CMD and split its output into files at lines "==="
 run_page_guest()

@@ -94,7 +94,7 @@ run_stress_guest()
 
 ok "it runs for $seconds s" run_stress_guest
 sed 's/^ */# /' "$work/figures" | head -n 4
-if [ "$kernel" != um ]; then
+if [ "$recipe" != um ]; then
 	ok "pages were migrated, and say so" file_has "$work/figures" " [1-9][0-9]* compaction"
 	ok "memory went and came" file_has "$work/figures" "^offline [1-9]"
 fi

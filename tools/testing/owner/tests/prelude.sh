@@ -8,9 +8,10 @@
 #   ok NAME COMMAND...                one test
 #   finish_tests                      prints the plan and ends the script
 #
-# Variables: $kernel is the first argument, $vmlinux and $modules are of that kernel, $work is
-# a directory that is removed at the end, $seen the files that ok() shows after a failure. A
-# test may set $seen, and $label, which precedes each name.
+# Variables: $kernel is the first argument, $recipe its name without a version of Linux, $vmlinux
+# and $modules are of that kernel, $work is a directory that is removed at the end, $seen the
+# files that ok() shows after a failure. A test may set $seen, and $label, which precedes each
+# name.
 #
 # guest.py keeps the console of each guest in $GUEST_LOGS and searches it for complaints of
 # the kernel. finish_tests fails if it found one. A command that provokes a complaint on
@@ -32,6 +33,7 @@ if [ $# -lt "$required" ]; then
 fi
 
 kernel=${1:-}
+recipe=${kernel##*/}
 vmlinux=build/$kernel/vmlinux
 modules=build/$kernel/owner-modules
 debug=/sys/kernel/debug
@@ -47,7 +49,7 @@ failed=0
 
 # Options for a guest with four processors. User-mode Linux has one.
 cpus="--smp 4"
-case ${kernel##*/} in um | um-* | page) cpus= ;; esac
+case $recipe in um | um-* | page) cpus= ;; esac
 
 # ok NAME COMMAND...: the test passes if the command succeeds.
 ok()

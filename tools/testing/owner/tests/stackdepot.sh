@@ -31,7 +31,7 @@ count_bound_notices() { grep -c "stackdepot: .*bound" "$work/console"; }
 bound=262144
 mem=512M
 # owner_pages allocates 8,192 pages.
-[ "$kernel" != arm64-64k ] || bound=1048576 mem=2G
+[ "$recipe" != arm64-64k ] || bound=1048576 mem=2G
 
 # slab_debug never frees its stacks.
 ok "boots without a bound" boot_with_statistics "slab_owner=on page_owner=on slab_debug=U"
