@@ -11,7 +11,7 @@ ours="owner_query ksft_page_owner.sh ksft_slab_owner.sh"
 # Make writes beside the sources, which "make refresh" would take for new files of the tree.
 copy_selftests()
 {
-	tree=$PWD/build/tree
+	tree=$PWD/$(dirname "build/$kernel")/tree
 	selftests=$work/tree/tools/testing/selftests
 	mkdir -p "$selftests" || return 1
 	ln -s "$tree/mm" "$work/tree/mm"
