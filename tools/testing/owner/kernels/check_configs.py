@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import HERE, TREE, print_line  # noqa: E402
+from workbench import HERE, TREE, VERSIONS, print_line  # noqa: E402
 
 from kernels import KERNELS  # noqa: E402
 
@@ -36,7 +36,8 @@ def find_repeated_options() -> list[str]:
 
 def find_stray_fragments() -> list[str]:
     """Fragments that no kernel has, and fragments of kernels that do not exist."""
-    used = {name for kernel in KERNELS.values() for name in kernel.fragments} | {FAST}
+    used = {name for kernel in KERNELS.values() for name in kernel.fragments}
+    used |= {FAST, *VERSIONS[1:]}
     return sorted(used ^ {path.stem for path in FRAGMENTS.glob("*.config")})
 
 
