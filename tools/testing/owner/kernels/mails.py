@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The series as mail, for git am."""
+"""The series as mail, for git am.
+
+patches/VERSION/topics lists the mails of a version of Linux. The messages of the mails that add
+overlay files, and the cover letter's text, are in patches/ for all versions.
+"""
 
 import os
 import shutil
@@ -13,6 +17,7 @@ from pristine import unpack_base_tree
 
 from workbench import PATCHES, PLACE, ROOT, die, name_path, print_line, run_git
 
+MESSAGES = PATCHES.parent
 SERIES = PLACE / "series"
 
 
@@ -37,15 +42,15 @@ def load_mail_topics() -> list[MailTopic]:
             patch = patches.pop(words[0])
             topics.append(MailTopic(patch.message, patch.after))
             continue
-        if not (PATCHES / words[0]).is_file():
+        if not (MESSAGES / words[0]).is_file():
             die(f"{name_path(source)} names {words[0]}, which is neither a patch of the series "
-                "nor a message file beside it")
+                f"nor a message file in {name_path(MESSAGES)}")
         taken = {path for path in overlay for root in words[1:]
                  if path == root or path.startswith(root + "/")}
         if not taken:
             die(f"{name_path(source)}: {words[0]} takes no file of the overlay")
         overlay -= taken
-        topics.append(MailTopic((PATCHES / words[0]).read_text(),
+        topics.append(MailTopic((MESSAGES / words[0]).read_text(),
                                 {path: (ROOT / path).read_bytes() for path in taken}))
     if patches or overlay:
         die(f"{name_path(source)} does not list: " + ", ".join([*patches, *sorted(overlay)]))
@@ -76,7 +81,7 @@ def write_series() -> None:
     attributes.write_text("**/tests/input/** binary\n**/tests/golden/** binary\n")
     run_git("-c", f"core.attributesFile={attributes}", "format-patch", "-q", "--no-signature",
             "--binary", "-o", SERIES, "base", cwd=work)
-    cover = (PATCHES / "cover.txt").read_text()
+    cover = (MESSAGES / "cover.txt").read_text()
     log = run_git("log", "--reverse", "--format=  %s", "base..HEAD", cwd=work)
     stat = run_git("diff", "--stat", "--summary", "base", "HEAD", cwd=work)
     subject, body = cover.split("\n", 1)

@@ -1,32 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The mails of the series apply to the pristine source with git am, and the result equals
-# the assembled tree. Prints TAP.
+# The mails of the series for a version of Linux apply to its pristine source with git am, and
+# the result equals the assembled tree. Prints TAP.
+usage='[VERSION]'
 . "$(dirname "$0")/prelude.sh"
 
 seen=$work/seen
-trap 'rm -rf "$work"; git -C build/tree worktree prune' EXIT
+place=build${1:+/$1}
+export LINUX="${1:-}"
+trap 'rm -rf "$work"; git -C "$place/tree" worktree prune' EXIT
 export GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
 write_mails() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
 # The index has the whole kernel; check out only the files that the mails touch.
 apply_mails()
 {
-	git -C build/tree worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&
-		sed -n 's|^+++ b/|/|p' build/series/*.patch |
+	git -C "$place/tree" worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&
+		sed -n 's|^+++ b/|/|p' "$place"/series/*.patch |
 			git -C "$work/tree" sparse-checkout set --no-cone --stdin >>"$seen" 2>&1 &&
 		git -C "$work/tree" checkout -q >>"$seen" 2>&1 &&
-		git -C "$work/tree" am "$PWD"/build/series/*.patch >>"$seen" 2>&1
+		git -C "$work/tree" am "$PWD/$place/series"/*.patch >>"$seen" 2>&1
 }
 result_equals_tree()
 {
 	tools/testing/owner/kernels/tree.py assemble >"$seen" 2>&1 || return 1
 	git -C "$work/tree" diff --name-only base HEAD | sort >"$work/mailed"
-	{ git -C build/tree diff --name-only base
-	  git -C build/tree ls-files --others; } | sort >"$work/assembled"
+	{ git -C "$place/tree" diff --name-only base
+	  git -C "$place/tree" ls-files --others; } | sort >"$work/assembled"
 	cmp "$work/mailed" "$work/assembled" >"$seen" 2>&1 || return 1
-	git -C build/tree hash-object --no-filters --stdin-paths <"$work/mailed" >"$work/blobs"
+	git -C "$place/tree" hash-object --no-filters --stdin-paths <"$work/mailed" >"$work/blobs"
 	paste "$work/blobs" "$work/mailed" >"$work/assembled"
 	git -C "$work/tree" ls-tree -r --full-tree HEAD |
 		awk -F '[ \t]' 'NR == FNR { mailed[$0]; next } $4 in mailed { print $3 "\t" $4 }' \
@@ -38,12 +41,12 @@ result_equals_tree()
 # diffstat that ends with totals.
 cover_lists_mails()
 {
-	cover=build/series/0000-cover-letter.txt
-	count=$(find build/series -name '*.patch' | wc -l)
+	cover=$place/series/0000-cover-letter.txt
+	count=$(find "$place/series" -name '*.patch' | wc -l)
 	echo "no subject with the number of mails, $count, no text, or no diffstat" >"$seen"
 	file_has "$cover" "^Subject: \\[PATCH 0/$count\\] .+" && file_has "$cover" '^[^ ]+( [^ ]+){9}' &&
 		file_has "$cover" '^ [0-9]+ files changed, ' || return 1
-	for mail in build/series/*.patch; do
+	for mail in "$place"/series/*.patch; do
 		subject=$(git mailinfo /dev/null /dev/null <"$mail" | sed -n 's/^Subject: //p')
 		if ! grep -qxF "  ${subject:-none}" "$cover"; then
 			echo "$cover does not list $mail: '$subject'" >"$seen"
@@ -53,7 +56,7 @@ cover_lists_mails()
 }
 each_mail_has_a_message()
 {
-	for mail in build/series/*.patch; do
+	for mail in "$place"/series/*.patch; do
 		sed -n '/^$/,/^---$/p' "$mail" | grep -q '[a-z]' || { echo "$mail" >"$seen"; return 1; }
 	done
 }
