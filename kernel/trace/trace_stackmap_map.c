@@ -22,6 +22,7 @@
 #include "trace.h"
 #include "trace_output.h"
 #include "trace_stackmap.h"
+#include "trace_stackmap_compat.h"
 #include "trace_stackmap_map.h"
 
 /* Protects tr->stack_map and tr->stack_map_size. Taken under trace_types_lock. */
@@ -167,13 +168,13 @@ static void drop_events(struct trace_array *tr)
 
 	lockdep_assert_held(&trace_types_lock);
 
-#ifdef CONFIG_TRACER_MAX_TRACE
+#if TRACE_HAS_SNAPSHOT_BUFFER
 	local_irq_disable();
 	arch_spin_lock(&tr->max_lock);
-	buffers[1] = tr->max_buffer.buffer;
+	buffers[1] = tr->snapshot_buffer.buffer;
 #endif
 	buffers[0] = tr->array_buffer.buffer;
-#ifdef CONFIG_TRACER_MAX_TRACE
+#if TRACE_HAS_SNAPSHOT_BUFFER
 	arch_spin_unlock(&tr->max_lock);
 	local_irq_enable();
 #endif
@@ -265,7 +266,7 @@ static int __init init_stack_map(void)
 		return -ENODEV;
 	mutex_lock(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list)
-		if (!error && tr->trace_flags & TRACE_ITER_STACKMAP)
+		if (!error && tr->trace_flags & TRACE_ITER(STACKMAP))
 			error = create_map(tr);
 	mutex_unlock(&trace_types_lock);
 	if (error)

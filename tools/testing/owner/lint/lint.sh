@@ -45,7 +45,7 @@ check_patches()
 # A patch holds hooks; logic belongs into a file of ours.
 check_patches_are_hooks()
 {
-	for patch in patches/6.12/*.patch; do
+	for patch in patches/*/*.patch; do
 		added=$(grep -c '^+[^+]' "$patch")
 		[ "$added" -le 150 ] || { echo "$patch adds $added lines" >"$seen"; return 1; }
 	done
