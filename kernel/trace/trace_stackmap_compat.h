@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What Linux 7.3, for which the code is written, and Linux 6.12 name differently. */
+/* Linux 7.3 and Linux 6.12 name parts of tracing differently. The code has the names of 7.3. */
 #ifndef _TRACE_STACKMAP_COMPAT_H
 #define _TRACE_STACKMAP_COMPAT_H
 
