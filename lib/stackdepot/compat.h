@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Timers and namespaces of symbols have other names in older kernels. */
+/* Older kernels have other names of timers and namespaces, and no allocation without locks. */
 #ifndef _LIB_STACKDEPOT_COMPAT_H
 #define _LIB_STACKDEPOT_COMPAT_H
 
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/timer.h>
 
@@ -19,6 +20,11 @@
 static inline void timer_destroy_on_stack(struct timer_list *timer)
 {
 	destroy_timer_on_stack(timer);
+}
+
+static inline bool gfpflags_allow_spinning(gfp_t gfp)
+{
+	return true;
 }
 
 #endif

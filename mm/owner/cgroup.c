@@ -88,9 +88,10 @@ u64 owner_cgroup_of_task(char *path)
 struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts, unsigned int index)
 {
 	unsigned long vector = obj_exts & ~OBJEXTS_FLAGS_MASK;
+	struct obj_cgroup **slot = vector ? owner_objcg_in_vector(slab, vector, index) : NULL;
 	struct obj_cgroup *objcg;
 
-	if (!vector || get_kernel_nofault(objcg, owner_objcg_in_vector(slab, vector, index)))
+	if (!slot || get_kernel_nofault(objcg, slot))
 		return NULL;
 	return objcg;
 }

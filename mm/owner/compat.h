@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between kernels for the files of this directory. The code is written for the newest
+ * Differences between kernels for the files of this directory. The code is written for the newest
  * one; a backport fills in here what an older one lacks. slab/compat.h has the same for slab/.
  */
 #ifndef _MM_OWNER_COMPAT_H
@@ -40,6 +40,9 @@ owner_hrtimer_setup_on_stack(struct hrtimer *timer,
 /* No flag of GFP makes an allocation untracked. */
 #define OWNER_GFP_UNTRACKED	0
 
+/* free_pages_nolock() frees pages where no lock may be taken: no memory is allocated then. */
+#define OWNER_GFP_OF_FREE	0
+
 /**
  * owner_kmalloc_untracked() - allocate memory that has no owner
  * @size: number of bytes
@@ -70,8 +73,8 @@ static inline void *owner_kvzalloc_untracked(size_t size, gfp_t flags)
 
 #ifdef CONFIG_MEMCG
 /*
- * Where the slab's vector of extensions has the obj_cgroup of an object. The slab may be freed
- * meanwhile: the pointer is read without a fault.
+ * Where the slab's vector of extensions has the obj_cgroup of an object; NULL if it has none. The
+ * slab may be freed meanwhile: the pointer is read without a fault.
  */
 static inline struct obj_cgroup **owner_objcg_in_vector(struct slab *slab, unsigned long vector,
 							unsigned int index)
@@ -101,6 +104,7 @@ owner_hrtimer_setup_on_stack(struct hrtimer *timer,
 #define owner_nth_page(page, i)	nth_page(page, i)
 
 #define OWNER_GFP_UNTRACKED	__GFP_NO_OBJ_EXT
+#define OWNER_GFP_OF_FREE	GFP_NOWAIT
 
 static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
 {

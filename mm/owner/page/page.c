@@ -401,7 +401,7 @@ noinline void __reset_page_owner(struct page *page, unsigned short order)
 	if (unlikely(!update.handle)) {
 		page_ext_put(ext);
 		update = capture_for_update(update.cpu, default_depth, STACK_DEPOT_CALLER,
-					    GFP_NOWAIT);
+					    OWNER_GFP_OF_FREE);
 		/* A poisoned page's memory may go offline meanwhile. */
 		ext = page_ext_get(page);
 	}

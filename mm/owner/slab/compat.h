@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between versions of SLUB: free objects are in sheaves, or on the freelists of
+ * Differences between versions of SLUB: free objects are in sheaves, or on the freelists of
  * CPUs' slabs; the flags of an allocation that are not of GFP exist, or do not.
  */
 #ifndef _MM_OWNER_SLAB_COMPAT_H
