@@ -6,9 +6,8 @@
 #include <linux/hrtimer.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
-#include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+#ifdef timer_container_of
 
 /* Without batches, call_rcu() frees the memory, and the function is not for modules. */
 #ifndef CONFIG_KVFREE_RCU_BATCHED
