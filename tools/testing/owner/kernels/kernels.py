@@ -109,10 +109,10 @@ def merge_fragments(kernel: KernelRecipe, version: str) -> str:
     options: dict[str, str] = {}
     for name in kernel.fragments + [version] * (version != VERSIONS[0]):
         options |= parse_options((HERE / "kernels/configs" / f"{name}.config").read_text())
-    # Preemption models exclude each other, so drop the base's choice.
-    for model in ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT"):
-        if options.get(model) == "y":
-            options.pop("CONFIG_PREEMPT_VOLUNTARY", None)
+    # Preemption models exclude each other, so drop the base's choice. Later kernels have the lazy
+    # model in its place.
+    if version != VERSIONS[0] or "y" in map(options.get, ("CONFIG_PREEMPT", "CONFIG_PREEMPT_RT")):
+        options.pop("CONFIG_PREEMPT_VOLUNTARY", None)
     return "".join(f"{option}={value}\n" for option, value in options.items())
 
 
