@@ -34,14 +34,17 @@ owner_hrtimer_setup_on_stack(struct hrtimer *timer,
 /* A page's record has this reason while the page has not been migrated. */
 #define OWNER_PAGE_NOT_MIGRATED	MR_NEVER
 
+/* How page_owner prints count_threshold. */
+#define OWNER_THRESHOLD_FORMAT	"%llu\n"
+
 /* The @i-th page of an allocation. */
 #define owner_nth_page(page, i)	((page) + (i))
 
 /* No flag of GFP makes an allocation untracked. */
 #define OWNER_GFP_UNTRACKED	0
 
-/* free_pages_nolock() frees pages where no lock may be taken: no memory is allocated then. */
-#define OWNER_GFP_OF_FREE	0
+/* free_pages_nolock() frees pages where nobody may wait for a lock. */
+#define OWNER_GFP_OF_FREE	__GFP_NOWARN
 
 /**
  * owner_kmalloc_untracked() - allocate memory that has no owner
@@ -101,6 +104,7 @@ owner_hrtimer_setup_on_stack(struct hrtimer *timer,
 }
 
 #define OWNER_PAGE_NOT_MIGRATED	-1
+#define OWNER_THRESHOLD_FORMAT	"%llu"
 #define owner_nth_page(page, i)	nth_page(page, i)
 
 #define OWNER_GFP_UNTRACKED	__GFP_NO_OBJ_EXT

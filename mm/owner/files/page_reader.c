@@ -19,15 +19,20 @@
 #include "../page/page.h"
 #include "page_reader.h"
 
-static void print_page_record(struct seq_buf *text, const struct owner_pages *pages)
+static void print_page_record(struct seq_buf *text, const struct owner_pages *pages,
+			      enum owner_page_mode mode)
 {
-	unsigned int i, count = stack_depot_copy(pages->owner.handle, NULL, 0);
+	depot_stack_handle_t handle = pages->owner.handle;
+	unsigned int i, count = 0;
 
 	seq_buf_clear(text);
 	owner_pages_print_head(text, pages);
+	if (mode != OWNER_PAGE_HANDLE)
+		count = stack_depot_copy(handle, NULL, 0);
 	for (i = 0; i < count; i++)
-		seq_buf_printf(text, " %pS\n",
-			       (void *)stack_depot_frame(pages->owner.handle, i));
+		seq_buf_printf(text, " %pS\n", (void *)stack_depot_frame(handle, i));
+	if (mode != OWNER_PAGE_STACK)
+		seq_buf_printf(text, "handle: %u\n", handle);
 	owner_pages_print_tail(text, pages);
 	seq_buf_puts(text, "\n");
 }
@@ -35,13 +40,25 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 /* Page frames that are looked at between two points at which memory can be hot-removed. */
 #define SEARCH_BATCH	4096
 
+/* Find the next record of a page on one of the nodes. Memory does not go offline meanwhile. */
+static bool find_record_on_nodes(unsigned long *pfn, unsigned long end, const nodemask_t *nodes,
+				 struct owner_pages *found)
+{
+	while (owner_pages_find_next_tracked(pfn, end, found)) {
+		if (node_isset(page_to_nid(found->page), *nodes))
+			return true;
+		page_owner_put_stack(found->owner.handle);
+	}
+	return false;
+}
+
 /*
  * Find the next record. Return 1 if there is one; the caller then calls put_online_mems().
  * Return 0 if there is none, -EINTR if the task is killed. Other signals do not end the
  * search: after an error read() keeps the file position from before, so that the next read() would
  * begin the search anew.
  */
-static int find_next_page_record(loff_t *pos, struct owner_pages *found)
+static int find_next_page_record(loff_t *pos, const nodemask_t *nodes, struct owner_pages *found)
 {
 	unsigned long pfn = *pos ?: min_low_pfn;
 
@@ -51,7 +68,7 @@ static int find_next_page_record(loff_t *pos, struct owner_pages *found)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		get_online_mems();
-		if (owner_pages_find_next_tracked(&pfn, end, found)) {
+		if (find_record_on_nodes(&pfn, end, nodes, found)) {
 			*pos = pfn;
 			return 1;
 		}
@@ -91,10 +108,10 @@ static int print_next_record(struct owner_page_reader *reader, loff_t *pos)
 	bool fits = false;
 
 	while (!error && !fits) {
-		result = find_next_page_record(pos, &found);
+		result = find_next_page_record(pos, &reader->filter.nodes, &found);
 		if (result <= 0)
 			return result;
-		print_page_record(&reader->text, &found);
+		print_page_record(&reader->text, &found, reader->filter.mode);
 		fits = !seq_buf_has_overflowed(&reader->text);
 		put_online_mems();
 		page_owner_put_stack(found.owner.handle);
@@ -169,6 +186,8 @@ loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *fil
  */
 void owner_page_reader_init(struct owner_page_reader *reader)
 {
+	reader->filter.mode = OWNER_PAGE_STACK;
+	nodes_setall(reader->filter.nodes);
 	seq_buf_init(&reader->text, NULL, 0);
 	reader->size = 0;
 	reader->read = 0;

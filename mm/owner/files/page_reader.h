@@ -8,11 +8,30 @@
 #ifndef _MM_OWNER_PAGE_READER_H
 #define _MM_OWNER_PAGE_READER_H
 
+#include <linux/nodemask.h>
 #include <linux/seq_buf.h>
 #include <linux/types.h>
 
+/* How a record shows its call chain */
+enum owner_page_mode {
+	OWNER_PAGE_STACK,		/* by its frames */
+	OWNER_PAGE_HANDLE,		/* by its handle */
+	OWNER_PAGE_STACK_HANDLE,
+};
+
 /**
- * struct owner_page_reader - what an open file has read
+ * struct owner_page_filter - how an open file shows pages, and which
+ * @mode: how it shows call chains
+ * @nodes: nodes whose pages it shows
+ */
+struct owner_page_filter {
+	enum owner_page_mode mode;
+	nodemask_t nodes;
+};
+
+/**
+ * struct owner_page_reader - state of an open file
+ * @filter: mode= and nid= that were written to it
  * @text: the record that is being read
  * @size: size of @text's buffer
  * @read: bytes of @text that have been read
@@ -20,6 +39,7 @@
  * The file's lock protects it.
  */
 struct owner_page_reader {
+	struct owner_page_filter filter;
 	struct seq_buf text;
 	size_t size;
 	size_t read;

@@ -4,6 +4,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
+#include "../compat.h"
 #include "../totals.h"
 #include "stacks_file.h"
 
@@ -21,9 +22,8 @@ static const struct owner_stacks_ops page_stacks_ops = {
 	.threshold	= &count_threshold,
 };
 
-/* Without a newline, as page_owner has always printed it. */
 DEFINE_DEBUGFS_ATTRIBUTE(count_threshold_fops, owner_stacks_threshold_get,
-			 owner_stacks_threshold_set, "%llu");
+			 owner_stacks_threshold_set, OWNER_THRESHOLD_FORMAT);
 
 void __init owner_page_stacks_debugfs_init(void)
 {

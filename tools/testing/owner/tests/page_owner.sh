@@ -53,7 +53,7 @@ fi
 all='insmod /extra/owner_pages.ko; cat owner_pages; echo ===; cat page_owner; echo ===
 	cat page_owner_stacks/show_stacks; echo ===; cat page_owner_stacks/show_handles; echo ===
 	cat page_owner_stacks/show_stacks_handles; echo ===
-	stat -c %a page_owner; { echo mode=handle >page_owner; } 2>/dev/null; echo $?; echo ===
+	stat -c %a page_owner; { echo group=pid >page_owner; } 2>/dev/null; echo $?; echo ===
 	'"$ask"'
 	echo ===
 	echo 30 >page_owner_stacks/count_threshold
@@ -109,6 +109,24 @@ ok "a position is a page frame" \
 awk 'BEGIN { RS = ""; ORS = "\n\n" } NR > 1 { print last } { last = $0 }' "$work/small" >"$work/whole"
 ok "a record may be read in pieces" file_has "$work/whole" "^PFN "
 ok "... and is the same" reports_pages grammar "$work/whole"
+
+# --- Filters of an open file ------------------------------------------------------
+
+ok "filters are written to open files" run_tested_guest "page_owner=on $nodes" '
+	exec 3<>page_owner; echo "mode=handle nid=0" >&3; cat <&3; echo ===
+	exec 4<>page_owner; echo mode=stack_handle >&4
+	echo nid=0,77 >&4 || echo refused; echo "nid=0 mode=frames" >&4 || echo refused
+	cat <&4; echo ===' filtered unfiltered
+ok "mode=handle shows handles" equals \
+	"$(count_matching_lines filtered '^ ') $(count_matching_lines filtered '^handle: [1-9]')" \
+	"0 $(count_matching_lines filtered '^Page allocated')"
+ok "mode=stack_handle shows both" [ "$(count_matching_lines unfiltered '^ ')" -gt \
+	"$(count_matching_lines unfiltered '^handle: [1-9]')" ]
+ok "wrong words are refused" equals "$(count_matching_lines unfiltered '^refused$')" 2
+if [ -n "$nodes" ]; then
+	ok "nid= leaves out the other node" file_lacks "$work/filtered" "node=1"
+	ok "... but not after a wrong word" file_has "$work/unfiltered" "node=1"
+fi
 
 # --- Sentences about pages ----------------------------------------------------------
 
