@@ -18,7 +18,6 @@
 #include <linux/stackdepot_capture.h>
 #include <linux/workqueue.h>
 
-#include "compat.h"
 #include "evict.h"
 #include "internal.h"
 
@@ -396,11 +395,7 @@ noinline depot_stack_handle_t stack_depot_capture(unsigned int depth, depot_flag
 	depot_stack_handle_t handle;
 	unsigned int i;
 
-	/*
-	 * The page allocator's locks are not for a caller, or a CPU, that may take none. Early boot
-	 * takes the flags away that tell.
-	 */
-	if (!gfpflags_allow_spinning(gfp | ~gfp_allowed_mask) || !stack_depot_may_lock())
+	if (!stack_depot_may_lock())
 		gfp = 0;
 	/* KMSAN does not see that this file sets @captured. */
 	kmsan_unpoison_memory(captured, sizeof(*captured));
