@@ -13,15 +13,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-/* buddy_order_unsafe(), gfp_migratetype() */
-#if __has_include("../page_alloc.h")
-#include "../page_alloc.h"
-#else
-#include "../internal.h"
-#endif
 #include "../slab.h"
 
 #ifdef SLAB_ALLOC_NO_OBJ_EXT
+
+/* buddy_order_unsafe(), gfp_migratetype() */
+#include "../page_alloc.h"
 
 /* Set up a timer that calls @handler in a test. */
 static inline void
@@ -94,6 +91,8 @@ static inline struct obj_cgroup **owner_objcg_in_vector(struct slab *slab, unsig
 #endif
 
 #else /* SLAB_ALLOC_NO_OBJ_EXT */
+
+#include "../internal.h"
 
 static inline void
 owner_hrtimer_setup_on_stack(struct hrtimer *timer,

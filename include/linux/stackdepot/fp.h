@@ -48,7 +48,7 @@ static __always_inline enum stack_depot_move stack_depot_leave_stack(unsigned lo
 	if (IS_ENABLED(CONFIG_X86) && !IS_ENABLED(CONFIG_UML) && bp % 2)
 		return bp - 1 == (unsigned long)task_pt_regs(current) ? STACK_DEPOT_MOVE_ENDS :
 									STACK_DEPOT_MOVE_FAILS;
-	/* User-mode Linux: a signal's handler was not called by the function that it interrupted. */
+	/* User-mode Linux: a signal's handler is not called by the function that it interrupts. */
 	if (IS_ENABLED(CONFIG_UML) || *stack == task_stack ||
 	    !stack_depot_is_frame_in(bp, task_stack))
 		return STACK_DEPOT_MOVE_ENDS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/debug/page_owner: all records, in order. Words that are written to an open file
- * choose how it shows them: "mode=handle nid=0,2". Sentences about pages are written to owner/query.
+ * choose how it shows them: "mode=handle nid=0,2". Sentences about pages are for owner/query.
  */
 
 #include <linux/debugfs.h>
