@@ -14,6 +14,7 @@
 #include <linux/preempt.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot.h>
+#include <linux/stackdepot/locks.h>
 #include <linux/types.h>
 
 struct evictable_depot;

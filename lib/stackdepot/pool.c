@@ -196,14 +196,14 @@ void *stack_depot_prealloc_pool(gfp_t gfp)
 	if (READ_ONCE(spare_pool) || stack_depot_count_pools() >= stack_depot_max_pools)
 		return NULL;
 
-	page = stack_depot_alloc_pages(gfp, DEPOT_POOL_ORDER);
+	page = stack_depot_alloc_memory(gfp, DEPOT_POOL_ORDER);
 	return page ? page_address(page) : NULL;
 }
 
 void stack_depot_free_prealloc(void *prealloc)
 {
 	if (prealloc)
-		stack_depot_free_pages(prealloc, DEPOT_POOL_ORDER);
+		stack_depot_free_memory(prealloc, DEPOT_POOL_ORDER);
 }
 
 bool stack_depot_has_spare_pool(void)
