@@ -31,7 +31,7 @@ static __always_inline void stack_depot_free_memory(void *pages, unsigned int or
 
 #define timer_container_of(var, timer, field)	from_timer(var, timer, field)
 
-static __always_inline void timer_destroy_on_stack(struct timer_list *timer)
+static inline void timer_destroy_on_stack(struct timer_list *timer)
 {
 	destroy_timer_on_stack(timer);
 }

@@ -57,18 +57,18 @@ static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
 }
 
 /**
- * owner_kvzalloc_untracked() - allocate zeroed memory that has no owner
+ * owner_kvmalloc_untracked() - allocate memory of any size that has no owner
  * @size: number of bytes
  * @flags: flags of the allocation
  *
  * Return: the memory, for kvfree(); NULL without memory.
  */
-static inline void *owner_kvzalloc_untracked(size_t size, gfp_t flags)
+static inline void *owner_kvmalloc_untracked(size_t size, gfp_t flags)
 {
 	/* Larger memory is pages. */
 	if (size > KMALLOC_MAX_CACHE_SIZE)
-		return kvzalloc(size, flags);
-	return owner_kmalloc_untracked(size, flags | __GFP_ZERO, NUMA_NO_NODE);
+		return kvmalloc(size, flags);
+	return owner_kmalloc_untracked(size, flags, NUMA_NO_NODE);
 }
 
 #ifdef CONFIG_MEMCG
@@ -116,9 +116,9 @@ static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
 	return kmalloc_node(size, flags | __GFP_NO_OBJ_EXT, nid);
 }
 
-static inline void *owner_kvzalloc_untracked(size_t size, gfp_t flags)
+static inline void *owner_kvmalloc_untracked(size_t size, gfp_t flags)
 {
-	return kvzalloc(size, flags | __GFP_NO_OBJ_EXT);
+	return kvmalloc(size, flags | __GFP_NO_OBJ_EXT);
 }
 
 #ifdef CONFIG_MEMCG

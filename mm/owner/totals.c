@@ -64,7 +64,7 @@ static int list_chains(struct owner_chain_totals *totals)
 	while ((stack = stack_depot_next_counted(&pos)) != 0) {
 		if (totals->count == room) {
 			room = max(2UL * room, stack_depot_count_evictable() + ROOM_FOR_MORE);
-			more = owner_kvzalloc_untracked(array_size(room, sizeof(*more)),
+			more = owner_kvmalloc_untracked(array_size(room, sizeof(*more)),
 							OWNER_READER_GFP);
 			if (!more || fatal_signal_pending(current)) {
 				stack_depot_put(stack);
@@ -112,8 +112,8 @@ static int make_index(struct chain_index *index, const struct owner_chain_totals
 
 	index->totals = totals;
 	index->bits = ilog2(totals->count | 1) + 2;
-	index->place = owner_kvzalloc_untracked(BIT(index->bits) * sizeof(*index->place),
-						OWNER_READER_GFP);
+	index->place = owner_kvmalloc_untracked(BIT(index->bits) * sizeof(*index->place),
+						OWNER_READER_GFP | __GFP_ZERO);
 	if (!index->place)
 		return -ENOMEM;
 	for (i = 0; i < totals->count; i++) {

@@ -44,10 +44,11 @@ static ssize_t page_owner_read(struct file *file, char __user *buf, size_t count
 	return result;
 }
 
+/* The language has these names, too, but page_owner also exists without it. */
 static const char * const mode_names[] = {
-	[OWNER_PAGE_STACK]		= "stack",
-	[OWNER_PAGE_HANDLE]		= "handle",
-	[OWNER_PAGE_STACK_HANDLE]	= "stack_handle",
+	[OWNER_MODE_STACK]		= "stack",
+	[OWNER_MODE_HANDLE]		= "handle",
+	[OWNER_MODE_STACK_HANDLE]	= "stack_handle",
 };
 
 static int parse_filter_word(const char *word, struct owner_page_filter *filter)

@@ -20,18 +20,18 @@
 #include "page_reader.h"
 
 static void print_page_record(struct seq_buf *text, const struct owner_pages *pages,
-			      enum owner_page_mode mode)
+			      enum owner_mode mode)
 {
 	depot_stack_handle_t handle = pages->owner.handle;
 	unsigned int i, count = 0;
 
 	seq_buf_clear(text);
 	owner_pages_print_head(text, pages);
-	if (mode != OWNER_PAGE_HANDLE)
+	if (mode != OWNER_MODE_HANDLE)
 		count = stack_depot_copy(handle, NULL, 0);
 	for (i = 0; i < count; i++)
 		seq_buf_printf(text, " %pS\n", (void *)stack_depot_frame(handle, i));
-	if (mode != OWNER_PAGE_STACK)
+	if (mode != OWNER_MODE_STACK)
 		seq_buf_printf(text, "handle: %u\n", handle);
 	owner_pages_print_tail(text, pages);
 	seq_buf_puts(text, "\n");
@@ -186,7 +186,7 @@ loff_t owner_page_reader_seek(struct owner_page_reader *reader, struct file *fil
  */
 void owner_page_reader_init(struct owner_page_reader *reader)
 {
-	reader->filter.mode = OWNER_PAGE_STACK;
+	reader->filter.mode = OWNER_MODE_STACK;
 	nodes_setall(reader->filter.nodes);
 	seq_buf_init(&reader->text, NULL, 0);
 	reader->size = 0;

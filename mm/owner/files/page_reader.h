@@ -12,12 +12,7 @@
 #include <linux/seq_buf.h>
 #include <linux/types.h>
 
-/* How a record shows its call chain */
-enum owner_page_mode {
-	OWNER_PAGE_STACK,		/* by its frames */
-	OWNER_PAGE_HANDLE,		/* by its handle */
-	OWNER_PAGE_STACK_HANDLE,
-};
+#include "../lang/lang.h"
 
 /**
  * struct owner_page_filter - how an open file shows pages, and which
@@ -25,7 +20,7 @@ enum owner_page_mode {
  * @nodes: nodes whose pages it shows
  */
 struct owner_page_filter {
-	enum owner_page_mode mode;
+	enum owner_mode mode;
 	nodemask_t nodes;
 };
 

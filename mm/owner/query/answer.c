@@ -180,7 +180,8 @@ void owner_query_free_mark(struct owner_query *query)
  */
 int owner_query_set_mark(struct owner_query *query)
 {
-	struct owner_query *mark = owner_kvzalloc_untracked(sizeof(*mark), OWNER_READER_GFP);
+	struct owner_query *mark = owner_kvmalloc_untracked(sizeof(*mark),
+							    OWNER_READER_GFP | __GFP_ZERO);
 	struct owner_sentence *s;
 	int error;
 

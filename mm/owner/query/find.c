@@ -122,8 +122,8 @@ int owner_query_prepare(struct owner_query *query)
 	query->objcg = owner_objcg_get();
 	query->memory_bound = query->memory_max ?:
 			      min((u64)totalram_pages() << PAGE_SHIFT >> 4, (u64)SZ_256M);
-	query->chains = owner_kvzalloc_untracked(sizeof(*query->chains) << OWNER_QUERY_CHAIN_BITS,
-						 OWNER_READER_GFP);
+	query->chains = owner_kvmalloc_untracked(sizeof(*query->chains) << OWNER_QUERY_CHAIN_BITS,
+						 OWNER_READER_GFP | __GFP_ZERO);
 	return query->chains ? 0 : -ENOMEM;
 }
 

@@ -401,8 +401,8 @@ static int resize_table(struct owner_query *query, unsigned int room)
 
 	if (!charge_memory(query, table_size(room), OWNER_READER_GFP))
 		return -ENOMEM;
-	groups = owner_kvzalloc_untracked(room * sizeof(*groups), OWNER_READER_GFP);
-	buckets = owner_kvzalloc_untracked(sizeof(*buckets) << bits, OWNER_READER_GFP);
+	groups = owner_kvmalloc_untracked(array_size(room, sizeof(*groups)), OWNER_READER_GFP);
+	buckets = owner_kvmalloc_untracked(sizeof(*buckets) << bits, OWNER_READER_GFP | __GFP_ZERO);
 	if (!groups || !buckets) {
 		kvfree(groups);
 		kvfree(buckets);
