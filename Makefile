@@ -61,12 +61,12 @@ help:
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
 	@echo 'make series              build/series/: the patches as mail, for git am'
 	@echo '                         LINUX=7.3: of that version, in build/7.3/, with patches/7.3; the same'
-	@echo '                         for kernel, guest, shell and refresh. 6.12 is the default'
+	@echo '                         for run, kernel, guest, shell and refresh. 6.12 is the default'
 	@echo 'make install             install the packages that are needed; install-K for K=$(SPECIAL)'
 	@echo 'make clean               remove build/'
 
-run: install
-	@$(OWNER)/run.sh
+run: install $(EXTRA_PACKAGES)
+	@$(OWNER)/run.sh $(KERNEL)
 
 test: install-tests install-7.3
 	@$(OWNER)/run_tests.py $(if $(JOBS),--jobs $(JOBS)) $(T)

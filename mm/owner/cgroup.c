@@ -151,7 +151,7 @@ void owner_objcg_uncharge(struct obj_cgroup *objcg, size_t size)
  * @page: the first page, which may be freed meanwhile
  *
  * In Linux 6.12.117 page_owner itself takes every page->memcg_data for an obj_cgroup and
- * faults on page cache: only kernel memory has an obj_cgroup.
+ * faults on page cache, which has none there. In Linux 7.3 all charged pages have one.
  */
 void owner_cgroup_print(struct seq_buf *text, struct page *page)
 {

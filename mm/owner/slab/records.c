@@ -125,7 +125,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 	} while (!try_cmpxchg(&slab->obj_exts, &exts, (unsigned long)records | tag));
 
 	this_cpu_inc(records_counts.slabs);
-	this_cpu_add(records_counts.slots, slab->objects);
+	this_cpu_add(records_counts.slots, (unsigned int)slab->objects);
 	this_cpu_add(records_counts.bytes, memory_taken(records));
 	return records;
 }

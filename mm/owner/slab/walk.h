@@ -14,8 +14,9 @@
  * @cache: its cache
  * @records: its records, NULL if it had none; readable until RCU is unlocked
  * @objects: how many objects it has room for
- * @allocated: how many objects are allocated, or kept free by the CPU that owns the slab
- * @frozen: a CPU owns the slab
+ * @allocated: how many objects are allocated, or kept free by the CPU that owns the slab or by
+ *	sheaves
+ * @frozen: a CPU owns the slab; with sheaves, no CPU owns one
  */
 struct owner_slab_snapshot {
 	struct slab *slab;
