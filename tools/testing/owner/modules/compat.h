@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions of timers have other names in older kernels; modules cannot call one of RCU. */
+/* Functions of timers have other names in older kernels; newer ones have one of RCU for themselves. */
 #ifndef OWNER_MODULES_COMPAT_H
 #define OWNER_MODULES_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
 
 #ifdef timer_container_of
 
-/* Without batches, call_rcu() frees the memory, and the function is not for modules. */
-#ifndef CONFIG_KVFREE_RCU_BATCHED
-#define kvfree_rcu_barrier()	rcu_barrier()
-#endif
+/* kvfree_rcu_barrier() is not for modules: a kprobe finds it. */
+static inline void owner_kvfree_rcu_barrier(void)
+{
+	struct kprobe finder = { .symbol_name = "kvfree_rcu_barrier" };
+
+	/* Without batches, call_rcu() frees the memory. */
+	if (!IS_ENABLED(CONFIG_KVFREE_RCU_BATCHED)) {
+		rcu_barrier();
+	} else if (!WARN_ON(register_kprobe(&finder))) {
+		void (*barrier)(void) = (void *)finder.addr;
+
+		unregister_kprobe(&finder);
+		barrier();
+	}
+}
+
+#define kvfree_rcu_barrier()	owner_kvfree_rcu_barrier()
 
 #else
 
