@@ -7,23 +7,37 @@
 #include <linux/kprobes.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
+#include <linux/workqueue.h>
 
 #ifdef timer_container_of
 
-/* kvfree_rcu_barrier() is not for modules: a kprobe finds it. */
-static inline void owner_kvfree_rcu_barrier(void)
+/*
+ * kvfree_rcu_barrier() is not for modules: a kprobe finds it. Kernels without batches need only
+ * rcu_barrier().
+ */
+static inline void owner_find_and_wait(struct work_struct *work)
 {
 	struct kprobe finder = { .symbol_name = "kvfree_rcu_barrier" };
+	void (*wait)(void);
 
-	/* Without batches, call_rcu() frees the memory. */
-	if (!IS_ENABLED(CONFIG_KVFREE_RCU_BATCHED)) {
-		rcu_barrier();
-	} else if (!WARN_ON(register_kprobe(&finder))) {
-		void (*barrier)(void) = (void *)finder.addr;
+	if (WARN_ON(register_kprobe(&finder)))
+		return;
+	wait = (void *)finder.addr;
+	unregister_kprobe(&finder);
+	wait();
+}
 
-		unregister_kprobe(&finder);
-		barrier();
-	}
+/* A worker allocates the memory of the kprobe: the caller's objects are counted. */
+static inline void owner_kvfree_rcu_barrier(void)
+{
+	struct work_struct work;
+
+	if (!IS_ENABLED(CONFIG_KVFREE_RCU_BATCHED))
+		return rcu_barrier();
+	INIT_WORK_ONSTACK(&work, owner_find_and_wait);
+	schedule_work(&work);
+	flush_work(&work);
+	destroy_work_on_stack(&work);
 }
 
 #define kvfree_rcu_barrier()	owner_kvfree_rcu_barrier()
