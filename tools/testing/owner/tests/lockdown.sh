@@ -36,7 +36,12 @@ seen=$work/files
 list_documented()
 {
 	awk '/^(slab_owner|owner|page_owner)/ && $2 ~ /^0[46]00$/ { print $1, $2 + 0 }' \
-		Documentation/mm/slab_owner.rst
+		Documentation/mm/slab_owner.rst |
+	if grep -q '^CONFIG_SLAB_OWNER_USER=y' "build/$kernel/.config"; then
+		cat
+	else
+		grep -v '^owner/binaries '
+	fi
 	for file in show_stacks show_handles show_stacks_handles; do
 		echo "page_owner_stacks/$file 400"
 	done

@@ -38,7 +38,8 @@ ok "leaks until memory ends" run_oom_guest slab_owner=on "
 	($leak); dmesg -c"
 split_output few killed
 
-ok "nothing is printed of chains that hold little" file_lacks "$work/few" "slab_owner: "
+# A kernel that counts preemption says so if a slow guest had no time for all chains.
+ok "nothing is printed of chains that hold little" file_lacks "$work/few" "slab_owner: .*(chains that|%)"
 ok "... by sysrq-m" file_has "$work/few" "Mem-Info:"
 
 ok "the OOM killer came" file_has "$work/killed" "insmod invoked oom-killer"
