@@ -260,13 +260,25 @@ static void note_shortage(struct owner_query *query, const char *reason, gfp_t f
 	query->short_at = query->nr_groups;
 }
 
+/*
+ * Memory of the cgroup that a query leaves to its tasks, so that their page faults do not meet the
+ * cgroup's OOM killer; and after how many bytes the query looks whether it is still there.
+ */
+#define LEFT_TO_TASKS	SZ_512K
+#define BYTES_TO_LOOK	SZ_64K
+
 /* Count @size bytes for the query. False if they are too many for its cgroup. */
 static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
-	if (owner_objcg_charge(query->objcg, flags, size)) {
+	bool look = query->memory / BYTES_TO_LOOK != (query->memory + size) / BYTES_TO_LOOK;
+	size_t left = look ? LEFT_TO_TASKS : 0;
+
+	if (owner_objcg_charge(query->objcg, flags, size + left)) {
 		note_shortage(query, "the memory cgroup of the reader was full", flags);
 		return false;
 	}
+	if (look)
+		owner_objcg_uncharge(query->objcg, left);
 	query->memory += size;
 	return true;
 }

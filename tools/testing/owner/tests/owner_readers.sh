@@ -103,11 +103,13 @@ ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
 	charged; ask; dd bs=4096 count=1 <&3 >/dev/null 2>&1
 	charged; cat <&3 >/dev/null; charged; echo ===
 	echo 8M >/sys/fs/cgroup/reader/memory.max
+	while :; do /bin/ls /proc/self >/dev/null; done & # needs memory of the cgroup, too
 	ask; cat <&3 2>&1 | grep '^[a-z#]'; grep oom_kill /sys/fs/cgroup/reader/memory.events; echo ===
+	kill \$!; wait
 	echo mark >&3 2>/dev/null; cat <&3; echo 'group=func since=mark' >&3 2>/dev/null; cat <&3
 	grep oom_kill /sys/fs/cgroup/reader/memory.events; echo ===
 	echo max >/sys/fs/cgroup/reader/memory.max; charged; echo mark >&3; charged
-	echo 'group=func since=mark' >&3; cat <&3 >/dev/null; charged; exec 3<&-; charged" --mem 512M
+	echo 'group=func since=mark' >&3; cat <&3 >/dev/null; charged; exec 3<&-; charged" --mem 640M
 split_output charged bounded unmarked marked
 # KiB before, within and after the answer
 { read -r before; read -r within; read -r after; } <"$work/charged"
