@@ -7,37 +7,28 @@
 #include <linux/kprobes.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
-#include <linux/workqueue.h>
 
 #ifdef timer_container_of
 
 /*
- * kvfree_rcu_barrier() is not for modules: a kprobe finds it. Kernels without batches need only
- * rcu_barrier().
+ * kvfree_rcu_barrier() is not for modules: a kprobe finds it, which is not armed as that allocates.
+ * Kernels without batches need only rcu_barrier().
  */
-static inline void owner_find_and_wait(struct work_struct *work)
+static inline void owner_kvfree_rcu_barrier(void)
 {
-	struct kprobe finder = { .symbol_name = "kvfree_rcu_barrier" };
+	struct kprobe finder = {
+		.symbol_name = "kvfree_rcu_barrier",
+		.flags = KPROBE_FLAG_DISABLED,
+	};
 	void (*wait)(void);
 
+	if (!IS_ENABLED(CONFIG_KVFREE_RCU_BATCHED))
+		return rcu_barrier();
 	if (WARN_ON(register_kprobe(&finder)))
 		return;
 	wait = (void *)finder.addr;
 	unregister_kprobe(&finder);
 	wait();
-}
-
-/* A worker allocates the memory of the kprobe: the caller's objects are counted. */
-static inline void owner_kvfree_rcu_barrier(void)
-{
-	struct work_struct work;
-
-	if (!IS_ENABLED(CONFIG_KVFREE_RCU_BATCHED))
-		return rcu_barrier();
-	INIT_WORK_ONSTACK(&work, owner_find_and_wait);
-	schedule_work(&work);
-	flush_work(&work);
-	destroy_work_on_stack(&work);
 }
 
 #define kvfree_rcu_barrier()	owner_kvfree_rcu_barrier()

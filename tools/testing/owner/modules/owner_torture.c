@@ -286,15 +286,20 @@ static bool is_own_chain(depot_stack_handle_t handle)
 	return false;
 }
 
-/* Count the call chains of the threads and timers that the depot has. */
-static unsigned int count_own_chains(void)
+/* Count the call chains of the threads and timers that the depot has, and print them if asked. */
+static unsigned int count_own_chains(bool print)
 {
 	depot_stack_handle_t handle;
-	unsigned int count = 0;
+	unsigned int i, count = 0;
+	unsigned long frame;
 	u64 position = 0;
 
 	while ((handle = stack_depot_next_counted(&position)) != 0) {
-		count += is_own_chain(handle);
+		if (is_own_chain(handle)) {
+			count++;
+			for (i = 0; print && (frame = stack_depot_frame(handle, i)) != 0; i++)
+				pr_info("left: %pS\n", (void *)frame);
+		}
 		stack_depot_put(handle);
 	}
 	return count;
@@ -363,7 +368,7 @@ static int __init torture_init(void)
 			thread[cpu] = NULL;
 	}
 	wait_and_report_progress(torturers);
-	pr_info("torture: %u chains in use\n", count_own_chains());
+	pr_info("torture: %u chains in use\n", count_own_chains(false));
 	for_each_possible_cpu(cpu) {
 		if (thread[cpu])
 			kthread_stop(thread[cpu]);
@@ -373,6 +378,8 @@ static int __init torture_init(void)
 	}
 	for (i = 0; i < HANDED_OVER; i++)
 		kfree(handed_over[i]);
+	/* SLUB can keep what kfree_rcu() got until it has more. */
+	kvfree_rcu_barrier();
 	pr_info("torture: %lu objects allocated, %lu not, all freed\n", allocated, failed);
 	error = 0;
 out:
@@ -395,7 +402,7 @@ static void __exit torture_exit(void)
 	rcu_barrier();
 	do {
 		msleep(100);
-		chains = count_own_chains();
+		chains = count_own_chains(tries == 1);
 		owners = count_own_tasks();
 	} while ((chains || owners) && --tries);
 	pr_info("torture: %u chains and %u tasks left in the depot\n", chains, owners);
