@@ -7,7 +7,6 @@
 #define _MM_OWNER_COMPAT_H
 
 #include <linux/gfp.h>
-#include <linux/hrtimer.h>
 #include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -19,14 +18,6 @@
 
 /* buddy_order_unsafe(), gfp_migratetype() */
 #include "../page_alloc.h"
-
-/* Set up a timer that calls @handler in a test. */
-static inline void
-owner_hrtimer_setup_on_stack(struct hrtimer *timer,
-			     enum hrtimer_restart (*handler)(struct hrtimer *timer))
-{
-	hrtimer_setup_on_stack(timer, handler, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-}
 
 /* A page's record has this reason while the page has not been migrated. */
 #define OWNER_PAGE_NOT_MIGRATED	MR_NEVER
@@ -93,14 +84,6 @@ static inline struct obj_cgroup **owner_objcg_in_vector(struct slab *slab, unsig
 #else /* SLAB_ALLOC_NO_OBJ_EXT */
 
 #include "../internal.h"
-
-static inline void
-owner_hrtimer_setup_on_stack(struct hrtimer *timer,
-			     enum hrtimer_restart (*handler)(struct hrtimer *timer))
-{
-	hrtimer_init_on_stack(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	timer->function = handler;
-}
 
 #define OWNER_PAGE_NOT_MIGRATED	-1
 #define OWNER_THRESHOLD_FORMAT	"%llu"

@@ -8,7 +8,7 @@
 #include <kunit/test.h>
 #include <linux/gfp.h>
 #include <linux/hash.h>
-#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/kmsg_dump.h>
 #include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
@@ -275,11 +275,10 @@ static void test_untracked_copy(struct kunit *test)
 static struct page *interrupt_page;
 static bool interrupted;
 
-static noinline enum hrtimer_restart plant_page_in_interrupt(struct hrtimer *timer)
+static noinline void plant_page_in_interrupt(struct irq_work *work)
 {
 	interrupt_page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN, 0);
 	WRITE_ONCE(interrupted, true);
-	return HRTIMER_NORESTART;
 }
 
 /*
@@ -288,23 +287,22 @@ static noinline enum hrtimer_restart plant_page_in_interrupt(struct hrtimer *tim
  */
 static void test_interrupt_is_owner(struct kunit *test)
 {
+	struct irq_work work = IRQ_WORK_INIT_HARD(plant_page_in_interrupt);
 	struct page_owner owner;
 	unsigned long flags;
-	struct hrtimer timer;
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		kunit_skip(test, "no interrupt allocates pages");
 	interrupted = false;
-	owner_hrtimer_setup_on_stack(&timer, plant_page_in_interrupt);
-	/* The timer must interrupt this task. */
+	/* The work must interrupt this task. */
 	preempt_disable();
 	current->in_page_owner |= BIT(0);
-	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL);
+	irq_work_queue(&work);
 	while (!READ_ONCE(interrupted))
 		cpu_relax();
 	current->in_page_owner &= ~BIT(0);
 	preempt_enable();
-	destroy_hrtimer_on_stack(&timer);
+	irq_work_sync(&work);
 	KUNIT_ASSERT_NOT_NULL(test, interrupt_page);
 	owner = read_page_record(interrupt_page, &flags);
 	KUNIT_EXPECT_TRUE(test, chain_has_function(owner.handle, plant_page_in_interrupt));
