@@ -73,7 +73,7 @@ test: install-tests install-7.3
 
 # Guests count minutes and seconds by their own clocks. On a busy host these can take three times as
 # long, and a suite is ended later than that.
-soak: install-tests install-kmsan install-arm64 install-s390x install-debian
+soak: install-tests install-7.3 install-kmsan install-arm64 install-s390x install-debian
 	@$(OWNER)/run_tests.py --suites $(OWNER)/soak_suites --skips $(OWNER)/soak_skips \
 		--logs build/soak --figures \
 		--limit $$((7200 + $(MINUTES) * 180 + $(DURATION) * 3)) $(if $(JOBS),--jobs $(JOBS)) $(T)
