@@ -1,17 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# The hooks compile in the smallest kernel, which has none of their options. Prints TAP.
-usage=
+# The hooks compile in the smallest kernel of a version of Linux, which has none of their options.
+# Prints TAP.
+usage='[VERSION]'
 . "$(dirname "$0")/prelude.sh"
 
+export LINUX="${1:-}"
+tree=build${1:+/$1}/tree
 objects="mm/slub.o mm/slab_common.o mm/percpu.o mm/show_mem.o kernel/fork.o fs/exec.o"
 cache=
 command -v ccache >/dev/null && cache="ccache "
 
 run_make()
 {
-	make -s -C build/tree O="$work/smallest" ARCH=x86_64 CC="${cache}gcc" -j2 "$@" >>"$work/out" 2>&1
+	make -s -C "$tree" O="$work/smallest" ARCH=x86_64 CC="${cache}gcc" -j2 "$@" >>"$work/out" 2>&1
 }
 
 configure()
