@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Write a flame graph: a page of HTML that loads no other file. */
+/* Write a flame graph, as a page of HTML. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "output/flame_page.h"
 #include "output/json.h"
-#include "output/notes.h"
+#include "output/page.h"
 #include "model/tree.h"
 #include "output/writer.h"
-
-/* The text in flame.html that the data replaces. */
-#define PLACEHOLDER "@DATA@"
 
 static void print_names(const struct tree *t, FILE *out)
 {
@@ -50,28 +46,6 @@ static void print_nodes(const struct tree *t, bool diff, FILE *out)
 	putc(']', out);
 }
 
-struct json_note_list {
-	FILE *out;
-	u32 nr_lines;
-};
-
-static void print_flame_note(void *arg, const char *line)
-{
-	struct json_note_list *list = arg;
-
-	fputs(list->nr_lines++ ? "," : "", list->out);
-	json_print_text((struct text_slice){ line, strlen(line) }, list->out);
-}
-
-static void print_flame_notes(const struct answer *a, FILE *out)
-{
-	struct json_note_list list = { .out = out };
-
-	fputs("\"notes\":[", out);
-	notes_print_lines(a, NOTES_ALL, print_flame_note, &list);
-	putc(']', out);
-}
-
 /* Print the names of the input files, because the page may be read without the command line. */
 static void print_inputs(const struct output_options *o, FILE *out)
 {
@@ -92,7 +66,7 @@ static void print_inputs(const struct output_options *o, FILE *out)
 	free(text);
 }
 
-static void print_flame_data(const struct answer *a, const struct output_options *o, FILE *out)
+void write_flame(const struct answer *a, const struct output_options *o, FILE *out)
 {
 	bool has_held = a->model.total.held != a->model.total.bytes;
 	enum measure by = a->view.measure;
@@ -101,27 +75,14 @@ static void print_flame_data(const struct answer *a, const struct output_options
 	tree_build(&t, a);
 	if (by == MEASURE_HELD && !has_held)
 		by = MEASURE_BYTES;
-	fprintf(out, "{\"diff\":%s,\"held\":%s,\"complete\":%s,\"sort\":\"%s\",\n",
-		o->old ? "true" : "false", has_held ? "true" : "false",
-		health_is_complete(&a->health) ? "true" : "false", measure_name(by));
+	page_begin(a, out);
+	fprintf(out, "\"diff\":%s,\"held\":%s,\"sort\":\"%s\",\n",
+		o->old ? "true" : "false", has_held ? "true" : "false", measure_name(by));
 	print_inputs(o, out);
-	fputs(",\n", out);
-	print_flame_notes(a, out);
-	fputs(",\n", out);
-	fprintf(out, "\"user\":[%u,%u],\n", t.user_from, t.user_to);
+	fprintf(out, ",\n\"user\":[%u,%u],\n", t.user_from, t.user_to);
 	print_names(&t, out);
 	fputs(",\n", out);
 	print_nodes(&t, o->old, out);
-	putc('}', out);
+	page_end(_binary_flame_html_start, _binary_flame_html_end, out);
 	tree_free(&t);
-}
-
-void write_flame(const struct answer *a, const struct output_options *o, FILE *out)
-{
-	const char *start = _binary_flame_html_start, *end = _binary_flame_html_end;
-	const char *data = memmem(start, end - start, PLACEHOLDER, strlen(PLACEHOLDER));
-
-	fwrite(start, 1, data - start, out);
-	print_flame_data(a, o, out);
-	fwrite(data + strlen(PLACEHOLDER), 1, end - data - strlen(PLACEHOLDER), out);
 }

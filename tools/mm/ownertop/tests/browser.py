@@ -125,3 +125,32 @@ class Browser:
         self.process.kill()
         self.process.wait()
         self.profile.cleanup()
+
+
+class PageChecker:
+    """Look at one page in the browser and count errors."""
+
+    def __init__(self, chromium, page):
+        self.browser = chromium
+        self.page = page
+        self.wrong = 0
+
+    def expect(self, what, want, got):
+        """Count an error unless both values are equal."""
+        if want != got:
+            self.wrong += 1
+            print(f"{what}: want {want!r}, got {got!r}")
+
+    def read_visible_text(self, selector):
+        """Return the visible text of an element of the page."""
+        return self.browser.evaluate_javascript(f"document.querySelector({selector!r}).innerText")
+
+    def check_no_browser_errors(self, what):
+        """Check that the browser has no errors, and has fetched only the page."""
+        for event in self.browser.events:
+            params = event.get("params", {})
+            if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded"):
+                self.expect(f"{what}: errors", None, params)
+            if event["method"] == "Network.requestWillBeSent":
+                url = params["request"]["url"].split("#")[0]
+                self.expect(f"{what}: fetched", f"file://{self.page}", url)
