@@ -230,6 +230,11 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_OUTPUT,
 		.help = "for programs, in rows",
 	},
+	[OPT_HTML] = {
+		.name = "html",
+		.group = GROUP_OUTPUT,
+		.help = "trend: a page for a browser, with a chart",
+	},
 	[OPT_OUTPUT] = {
 		.letter = 'o', .name = "output",
 		.argument = required_argument, .form = "FILE",

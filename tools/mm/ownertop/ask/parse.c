@@ -200,6 +200,10 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		refuse_second_format(o, FORMAT_CSV);
 		o->format = FORMAT_CSV;
 		break;
+	case OPT_HTML:
+		refuse_second_format(o, FORMAT_HTML);
+		o->format = FORMAT_HTML;
+		break;
 	case OPT_OUTPUT:
 		o->output = optarg;
 		break;
@@ -337,10 +341,11 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 				   "is a view without that form");
 	refuse_list_of_objects(o);
 	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->interval_ms || o->output))
-		usage_refuse_option("--check", "takes no --json, --csv, --live nor --output");
+		usage_refuse_option("--check", "takes no --json, --csv, --html, --live nor --output");
 	if (o->output && o->interval_ms)
 		usage_refuse_value("--output", o->output, "cannot be had with --live");
-	if (o->view->no_terminal && !o->output && isatty(STDOUT_FILENO))
+	if ((o->view->no_terminal || o->format == FORMAT_HTML) && !o->output &&
+	    isatty(STDOUT_FILENO))
 		usage_refuse_value(o->view->name, "standard output",
 				   "is a terminal; send it to a file with '>'");
 }
@@ -461,7 +466,7 @@ static void set_default_options(struct options *o)
 	o->fit_screen = o->top == UNSET && !o->unfold && o->view->rows &&
 			o->format == FORMAT_TEXT;
 	if (o->top == UNSET)
-		o->top = o->format == FORMAT_TEXT ? o->view->top : 0;
+		o->top = o->format == FORMAT_TEXT || o->format == FORMAT_HTML ? o->view->top : 0;
 	if (o->least_percent < 0)
 		o->least_percent = o->view->least_percent;
 }

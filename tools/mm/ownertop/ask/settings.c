@@ -11,6 +11,7 @@ const char * const format_options[NR_FORMATS] = {
 	[FORMAT_JSON] = "--json",
 	[FORMAT_CSV] = "--csv",
 	[FORMAT_TSV] = "format=tsv",
+	[FORMAT_HTML] = "--html",
 };
 
 /*

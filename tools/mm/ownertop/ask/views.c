@@ -76,7 +76,8 @@ const struct view views[] = {
 		.top = 10,
 		.takes = TAKES_KNOWN | TAKES_TOP | TAKES_TIME | TAKES_BY,
 		.series = true,
-		.write = { write_trend, write_trend_json, write_trend_csv },
+		.write = { write_trend, write_trend_json, write_trend_csv,
+			   [FORMAT_HTML] = write_trend_html },
 	},
 	{
 		.name = "folded",
@@ -105,7 +106,7 @@ const struct view views[] = {
 		.group = BY_BOTH_CHAINS,
 		.takes = TAKES_KNOWN | TAKES_DIFF | TAKES_CALLEES,
 		.no_terminal = true,
-		.write = { write_flame },
+		.write = { write_flame, [FORMAT_HTML] = write_flame },
 	},
 };
 

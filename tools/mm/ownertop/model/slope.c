@@ -63,11 +63,11 @@ static bool group_changes_between_dumps(const struct trend *t, u32 group)
 	return false;
 }
 
-static int compare_slopes(const void *a, const void *b, void *arg)
+static int compare_sort_keys(const void *a, const void *b, void *arg)
 {
 	const struct trend *t = arg;
 	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
-	double va = t->slopes[ia].per_hour, vb = t->slopes[ib].per_hour;
+	double va = t->sort_keys[ia], vb = t->sort_keys[ib];
 
 	if (va != vb)
 		return va < vb ? 1 : -1;
@@ -78,6 +78,7 @@ static void add_up_not_shown(struct trend *t)
 {
 	u32 i, dump;
 
+	free(t->not_shown);
 	t->not_shown = xcalloc(t->a->dumps.n, sizeof(*t->not_shown));
 	for (i = t->shown; i < t->n; i++) {
 		for (dump = 0; dump < t->a->dumps.n; dump++) {
@@ -94,23 +95,38 @@ void trend_init(struct trend *t, const struct answer *a)
 	u32 groups = a->model.groups.n, i;
 
 	*t = (struct trend){ .a = a };
-	t->slopes = xmalloc(groups * sizeof(*t->slopes));
+	t->sort_keys = xmalloc(groups * sizeof(*t->sort_keys));
 	t->order = xmalloc(groups * sizeof(*t->order));
 	for (i = 0; i < groups; i++) {
-		t->slopes[i] = trend_compute_slope(t, i, a->view.measure);
+		t->sort_keys[i] = trend_compute_slope(t, i, a->view.measure).per_hour;
 		if (group_changes_between_dumps(t, i))
 			t->order[t->n++] = i;
 		else
-			t->unchanged++;
+			t->order[groups - ++t->unchanged] = i;
 	}
-	qsort_r(t->order, t->n, sizeof(*t->order), compare_slopes, t);
+	qsort_r(t->order, t->n, sizeof(*t->order), compare_sort_keys, t);
 	t->shown = top && top < t->n ? top : t->n;
+	add_up_not_shown(t);
+}
+
+void trend_show_largest(struct trend *t)
+{
+	u32 groups = t->a->model.groups.n, more = groups - t->shown, top = t->a->view.top, i;
+
+	for (i = 0; i < groups; i++) {
+		struct sum sum = trend_get_group_sum(t, i, t->a->dumps.n - 1);
+
+		t->sort_keys[i] = measure_get_value(&sum, t->a->view.measure);
+	}
+	qsort_r(t->order + t->shown, more, sizeof(*t->order), compare_sort_keys, t);
+	t->n = groups;
+	t->shown += top && top < more ? top : more;
 	add_up_not_shown(t);
 }
 
 void trend_free(struct trend *t)
 {
-	free(t->slopes);
+	free(t->sort_keys);
 	free(t->order);
 	free(t->not_shown);
 }

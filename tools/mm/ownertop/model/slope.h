@@ -16,15 +16,20 @@ struct slope {
 
 struct trend {
 	const struct answer *a;
-	struct slope *slopes;	/* by group number: slope of view.measure */
-	u32 *order;		/* numbers of the groups that changed */
+	double *sort_keys;	/* by group number: growth per hour of view.measure, or its size */
+	u32 *order;		/* numbers of the groups: first the n that changed */
 	u32 n;
 	u32 shown;
 	u32 unchanged;
-	struct sum *not_shown;	/* by dump: sum of the groups that changed and are not shown */
+	struct sum *not_shown;	/* by dump: sum of the first n groups that are not shown */
 };
 
 void trend_init(struct trend *t, const struct answer *a);
+/*
+ * Show the largest groups of the last dump, too: as many again, behind the others. Groups that did
+ * not change are among them.
+ */
+void trend_show_largest(struct trend *t);
 
 /*
  * Group numbers for which trend_get_group_sum() and trend_compute_slope() take the total of all

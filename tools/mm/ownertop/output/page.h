@@ -7,9 +7,11 @@
 
 #include "model/answer.h"
 
-/* The bytes of flame.html, which the linker has put into the program. */
+/* The bytes of the pages of views, which the linker has put into the program. */
 extern const char _binary_flame_html_start[];
 extern const char _binary_flame_html_end[];
+extern const char _binary_trend_html_start[];
+extern const char _binary_trend_html_end[];
 
 /*
  * Begin a page, and its data with the members that all pages have. The caller prints the other

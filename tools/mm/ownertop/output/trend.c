@@ -8,6 +8,7 @@
 #include "output/csv.h"
 #include "output/json.h"
 #include "output/notes.h"
+#include "output/page.h"
 #include "output/rows.h"
 
 static enum measure get_measure_of_column(const struct view_row *row, int arg)
@@ -210,12 +211,15 @@ static void print_json_dumps(const struct answer *a, FILE *out)
 	json_end_list(out);
 }
 
-void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out)
+static void print_trend_document(const struct answer *a, const struct output_options *o,
+				 bool with_largest, FILE *out)
 {
 	struct trend_rows t;
 	u32 i;
 
 	begin_trend_rows(&t, a, FORMAT_JSON, 0);
+	if (with_largest)
+		trend_show_largest(&t.trend);
 	json_begin_document(a, o, out);
 	print_json_dumps(a, out);
 	json_print_member("total",
@@ -229,6 +233,19 @@ void write_trend_json(const struct answer *a, const struct output_options *o, FI
 		json_print_item(json_from_row(&t.list, fill_row_of_rank(&t, i)), !i, out);
 	json_end_document(t.trend.shown, out);
 	end_trend_rows(&t);
+}
+
+void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out)
+{
+	print_trend_document(a, o, false, out);
+}
+
+void write_trend_html(const struct answer *a, const struct output_options *o, FILE *out)
+{
+	page_begin(a, out);
+	fputs("\"trend\":", out);
+	print_trend_document(a, o, true, out);
+	page_end(_binary_trend_html_start, _binary_trend_html_end, out);
 }
 
 void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out)

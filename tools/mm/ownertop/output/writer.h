@@ -11,6 +11,7 @@ enum output_format {
 	FORMAT_JSON,
 	FORMAT_CSV,
 	FORMAT_TSV,		/* TSV, as the kernel answers queries */
+	FORMAT_HTML,		/* a page for a browser */
 	NR_FORMATS
 };
 
@@ -45,6 +46,7 @@ void write_diff_csv(const struct answer *a, const struct output_options *o, FILE
 void write_trend(const struct answer *a, const struct output_options *o, FILE *out);
 void write_trend_json(const struct answer *a, const struct output_options *o, FILE *out);
 void write_trend_csv(const struct answer *a, const struct output_options *o, FILE *out);
+void write_trend_html(const struct answer *a, const struct output_options *o, FILE *out);
 
 void write_tree(const struct answer *a, const struct output_options *o, FILE *out);
 void write_tree_json(const struct answer *a, const struct output_options *o, FILE *out);

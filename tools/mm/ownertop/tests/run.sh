@@ -373,6 +373,7 @@ run_check "the same trees and growth as a second program finds" \
 	"$here/views_with_oracle.py" "$build/ownertop"
 run_check "go tool pprof shows the same figures" "$here/pprof_with_go.py" "$build/ownertop"
 run_check "the flame graph works in a browser" "$here/flame_in_browser.py" "$build/ownertop"
+run_check "the page of a trend works in a browser" "$here/trend_in_browser.py" "$build/ownertop"
 run_check "page_owner_sort's answers, its errors aside" \
 	"$here/against_page_owner_sort.py" "$build/ownertop" "$(page_owner_sort_c)"
 run_check "a twentieth of page_owner_sort's instructions" \
