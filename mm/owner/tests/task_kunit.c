@@ -161,6 +161,8 @@ static void test_exit(struct kunit *test)
 
 /* Records of a task's size that the depot can have memory for without an allocation. */
 #define FILLERS		131072
+/* After so many records were refused in a row, all pools have been searched. */
+#define REFUSALS	10
 
 /* Save records of a task's size after @nr others until the depot refuses. Return their number. */
 static unsigned int fill_until_refused(depot_stack_handle_t *handles, unsigned int nr)
@@ -179,14 +181,15 @@ static unsigned int fill_until_refused(depot_stack_handle_t *handles, unsigned i
 /* Use up the depot's memory for tasks. Return the number of @handles. */
 static unsigned int fill_depot(depot_stack_handle_t *handles)
 {
-	unsigned int nr = 0, before;
+	unsigned int nr = 0, before, refusals = 0;
 
 	/* A refused record has searched a few pools, and the next one, in another tick, others. */
-	do {
+	while (refusals < REFUSALS) {
 		before = nr;
 		nr = fill_until_refused(handles, nr);
+		refusals = nr == before ? refusals + 1 : 0;
 		msleep(20);
-	} while (nr != before);
+	}
 	return nr;
 }
 
