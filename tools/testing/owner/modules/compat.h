@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions of timers have other names in older kernels; newer ones have one of RCU for themselves. */
+/* Names of timer functions in older kernels, and a function that newer ones do not export. */
 #ifndef OWNER_MODULES_COMPAT_H
 #define OWNER_MODULES_COMPAT_H
 
