@@ -11,6 +11,8 @@ depot.py     the stack depot: handles to frames, tasks and counters
 clock.py     times and weights of records
 caches.py    slab caches
 slabs.py     slabs, their objects and the owners of these
+cpus.py      where each CPU has its copies of per-CPU variables
+sheaves.py   arrays of free objects that CPUs and nodes keep
 freelists.py objects that are free
 percpu.py    per-CPU areas
 pages.py     pages and their owners

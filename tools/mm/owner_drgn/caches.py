@@ -33,9 +33,9 @@ class CacheReader:
         self.random = self._optional_layout("random")
         type_ = prog.type("struct kmem_cache")
         self.list = type_.member("list").bit_offset // 8
-        # The kernel allocates the last member as long as there are nodes. A page that is not
-        # mapped can follow, as in KFENCE's pool.
-        self.used_bytes = type_.member("node").bit_offset // 8
+        # The last member is an array, which the kernel allocates as long as there are nodes. A
+        # page that is not mapped can follow, as in KFENCE's pool.
+        self.used_bytes = (type_.members or ())[-1].bit_offset // 8
 
     def _optional_layout(self, name: str) -> Optional[Layout]:
         try:

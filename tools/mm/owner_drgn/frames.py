@@ -11,13 +11,12 @@ from typing import Iterator, List, Tuple
 from drgn import FaultError, Program, sizeof
 from drgn.helpers.linux.nodemask import for_each_online_node
 
+from .cpus import percpu_offsets
 from .depot import Depot
-from .freelists import percpu_offsets
-from .geometry import geometry, read_struct_pages
-from .layout import Layout, member_offset
+from .geometry import TAIL, geometry, read_struct_pages
+from .layout import Layout, enumerator, member_offset
 from .memory import cached, notes_of, read_number, read_variable, walk_list, word_size
 
-TAIL = 1            # bit of page.compound_head
 NO_TYPE = 0xf0      # a lower byte at the top of page.page_type is a count, not a type
 TYPES_END = 0xff
 PCP_TYPES = 3       # MIGRATE_PCPTYPES: lists of a CPU's free pages for each order
@@ -37,6 +36,8 @@ class FrameMap:
         self.geometry = geometry(prog)
         self.scanned = bytearray(self.geometry.max_pfn)
         self.buddy: int = prog.constant("PGTY_buddy").value_()
+        # In older kernels these pages have no type.
+        self.large_kmalloc = enumerator(prog, "PGTY_large_kmalloc", TYPES_END)
         self._classify_frames()
         self._clear_cpu_lists()
         self._clear_rcu_caches()
@@ -46,8 +47,8 @@ class FrameMap:
 
     def _classify_frames(self) -> None:
         scanned, end_of_free = self.scanned, 0
-        page = Layout(self.prog, "struct page", "flags", "compound_head", "mapping", "private",
-                      "page_type")
+        page = Layout(self.prog, "struct page", "flags", self.geometry.head_member, "mapping",
+                      "private", "page_type")
         for first, data in read_struct_pages(self.prog):
             for pfn, (_, head, mapping, order, kind) in enumerate(page.iterate(data), first):
                 kind >>= 24
@@ -57,8 +58,9 @@ class FrameMap:
                     scanned[pfn] = pfn > 0 and scanned[pfn - 1]
                 elif kind == self.buddy:
                     end_of_free = pfn + (1 << min(order, self.geometry.max_order))
-                # Pages with a type are slabs, which are searched by object, or have no pointers.
-                elif not NO_TYPE <= kind < TYPES_END and not mapping:
+                # Pages of other types are slabs, which are searched by object, or have no pointers.
+                elif not mapping and (kind == self.large_kmalloc or
+                                      not NO_TYPE <= kind < TYPES_END):
                     scanned[pfn] = 1
 
     def clear_frames(self, pfn: int, count: int) -> None:

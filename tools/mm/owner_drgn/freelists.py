@@ -1,35 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which objects of a slab are free: they are on its freelist, or on that of a CPU."""
+"""Which objects of a slab are free: they are on its freelist, on that of a CPU, or in a sheaf."""
 
 from typing import Dict, Iterator, Optional, Set
 
-from drgn import FaultError, Program
-from drgn.helpers.linux.cpumask import for_each_possible_cpu
+from drgn import Program
 
 from .caches import slab_caches
+from .cpus import percpu_offsets
 from .layout import Layout
-from .memory import byte_order, cached, notes_of, read_memory, read_number, word_size
+from .memory import byte_order, cached, notes_of, read_memory, word_size
+from .sheaves import all_sheaves
 from .slabs import Slab, SlabObject, SlabReader, find_first_object, for_each_slab
-
-
-def percpu_offsets(prog: Program) -> Dict[int, int]:
-    """The offset of each possible CPU's copy of a per-CPU variable, by number of the CPU."""
-    return cached(prog, _read_percpu_offsets)
-
-
-def _read_percpu_offsets(prog: Program) -> Dict[int, int]:
-    offsets: Dict[int, int] = {}
-    try:
-        array = prog.variable("__per_cpu_offset").address_ or 0
-        for cpu in for_each_possible_cpu(prog):
-            offset = read_number(prog, array + cpu * word_size(prog), word_size(prog))
-            if offset is None:
-                notes_of(prog).add("CPUs", "their per-CPU areas cannot be found")
-            else:
-                offsets[cpu] = offset
-    except (FaultError, LookupError) as error:
-        notes_of(prog).add("CPUs", f"their per-CPU areas cannot be found: {error}")
-    return offsets
 
 
 def _read_cpu_freelists(prog: Program) -> Dict[int, int]:
@@ -56,7 +37,7 @@ def cpu_freelists(prog: Program) -> Dict[int, int]:
     try:
         return cached(prog, _read_cpu_freelists)
     except LookupError:
-        # CONFIG_SLUB_TINY
+        # With CONFIG_SLUB_TINY, or in kernels with sheaves
         return {}
 
 
@@ -82,18 +63,28 @@ def _walk_freelist(prog: Program, slab: Slab, data: bytes, first: int,
         notes_of(prog).add("slabs", "a freelist is damaged, and more of its objects may be free")
 
 
+def _find_in_sheaves(prog: Program, slab: Slab, object_0: int) -> Set[int]:
+    """The indexes of the slab's objects that are in sheaves."""
+    found = [divmod(address - object_0, slab.cache.size)
+             for address in all_sheaves(prog).find_objects_of(slab)]
+    if any(rest for _, rest in found):
+        notes_of(prog).add("slabs", "sheaves have pointers into the middle of their objects")
+    return {index for index, rest in found if not rest}
+
+
 def free_slab_objects(prog: Program, slab: Slab) -> Optional[Set[int]]:
     """The indexes of the objects of a slab that are free. None if they cannot be read."""
     object_0 = find_first_object(prog, slab)
+    in_sheaves = _find_in_sheaves(prog, slab, object_0)
     on_cpu = cpu_freelists(prog).get(slab.page, 0)
     if not slab.freelist and not on_cpu:
-        return set()
+        return in_sheaves
     data = read_memory(prog, slab.address, slab.objects * slab.cache.size)
     if data is None:
         notes_of(prog).add("slabs", "their memory cannot be read")
         return None
-    return {index for first in (slab.freelist, on_cpu)
-            for index in _walk_freelist(prog, slab, data, first, object_0)}
+    return in_sheaves.union(*(_walk_freelist(prog, slab, data, first, object_0)
+                              for first in (slab.freelist, on_cpu)))
 
 
 def slab_object_is_allocated(prog: Program, place: SlabObject) -> Optional[bool]:

@@ -14,6 +14,8 @@ from .sections import memory_ranges
 CHUNK = 1 << 14
 # No machine has as many page frames.
 PFN_MAX = 1 << 40
+# Bit of the word of a struct page that leads from a tail page to its head
+TAIL = 1
 
 
 class Geometry(NamedTuple):
@@ -27,6 +29,7 @@ class Geometry(NamedTuple):
     max_pfn: int                # end of the last page frame
     ranges: List[Tuple[int, int]]   # of page frames, (first, end), that may have memory
     max_order: int              # of an allocation of pages
+    head_member: str            # of struct page: the word that leads from a tail page to its head
 
     def page_of_pfn(self, pfn: int) -> int:
         """Address of the struct page of a page frame."""
@@ -36,6 +39,16 @@ class Geometry(NamedTuple):
         """The page frame of a struct page. None if @page is not the address of one."""
         pfn, rest = divmod(page - self.pages, self.page_bytes)
         return pfn if not rest and 0 <= pfn < self.max_pfn else None
+
+    def head_of_tail(self, page: int, word: int) -> int:
+        """Address of the head of the tail page at @page, whose head_member is @word.
+
+        In kernels that can free struct pages of huge pages, the word can be a mask for the
+        address of the tail page: the negative of a power of two.
+        """
+        head = word - TAIL
+        size = (1 << 64) - head
+        return page & head if size & size - 1 == 0 else head
 
     def virt_of_pfn(self, pfn: int) -> int:
         """Address of a page frame in the direct map."""
@@ -55,6 +68,11 @@ def _find_direct_map(prog: Program) -> int:
         raise FormatError(f"the dump does not say where memory is: {error}") from None
 
 
+def _find_head_member(prog: Program) -> str:
+    new = "compound_info"
+    return new if prog.type("struct page").has_member(new) else "compound_head"
+
+
 def _read_geometry(prog: Program) -> Geometry:
     try:
         size = prog["PAGE_SIZE"].value_()
@@ -64,7 +82,7 @@ def _read_geometry(prog: Program) -> Geometry:
             raise FormatError(f"max_pfn is damaged: {ranges[-1][1]:#x}")
         return Geometry(size, size.bit_length() - 1, prog.type("struct page").size or 0,
                         pfn_to_page(prog, 0).value_(), _find_direct_map(prog),
-                        ranges[-1][1], ranges, orders - 1)
+                        ranges[-1][1], ranges, orders - 1, _find_head_member(prog))
     except FaultError as error:
         raise FormatError(f"the dump does not say where memory is: {error}") from None
 

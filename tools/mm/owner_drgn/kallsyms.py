@@ -55,21 +55,29 @@ class KernelSymbols:
         self.ranges = [(_symbol_address(prog, "_stext"), _symbol_address(prog, "_end")),
                        (_symbol_address(prog, "__init_begin"), _symbol_address(prog, "__init_end"))]
         number = (self._read_table("kallsyms_num_syms", 1, 4) or [0])[0]
-        base = (self._read_table("kallsyms_relative_base", 1, word_size(prog)) or [0])[0]
         if not 0 < number <= SYMBOLS_MAX:
             notes_of(prog).add("tables of symbols", "kallsyms_num_syms is damaged")
             return
-        offsets = self._read_table("kallsyms_offsets", number, 4, True)
+        self.addresses = self._read_addresses(number)
         blocks = -(-number // SYMBOLS_PER_MARKER)
         self.markers = self._read_table("kallsyms_markers", blocks, 4)
         self.token_index = _symbol_address(prog, "kallsyms_token_index")
         self.tokens = _symbol_address(prog, "kallsyms_token_table")
         self.names = _symbol_address(prog, "kallsyms_names")
+
+    def _read_addresses(self, number: int) -> List[int]:
+        """The addresses of the symbols, in ascending order."""
+        offsets = self._read_table("kallsyms_offsets", number, 4, True)
+        try:
+            base = (self._read_table("kallsyms_relative_base", 1, word_size(self.prog)) or [0])[0]
+        except LookupError:
+            # Newer kernels: each offset is that from its own place in the table.
+            place = _symbol_address(self.prog, "kallsyms_offsets")
+            return [place + 4 * i + offset for i, offset in enumerate(offsets)]
         # Only with CONFIG_KALLSYMS_ABSOLUTE_PERCPU, offsets from the base are negative.
         if any(offset < 0 for offset in offsets):
-            self.addresses = [offset if offset >= 0 else base - 1 - offset for offset in offsets]
-        else:
-            self.addresses = [base + offset for offset in offsets]
+            return [offset if offset >= 0 else base - 1 - offset for offset in offsets]
+        return [base + offset for offset in offsets]
 
     def has_address(self, address: int) -> bool:
         """Does @address belong to the kernel itself?"""

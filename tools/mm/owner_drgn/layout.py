@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Places of a structure's members, by debug information."""
+"""Places of a structure's members, and values of enumerators, by debug information."""
 
 import struct
 from typing import Any, Dict, Iterator, List, Tuple
@@ -82,3 +82,11 @@ class Layout:
 def member_offset(prog: Program, type_name: str, name: str) -> int:
     """Offset of a member, in bytes. Raises LookupError if there is none."""
     return prog.type(type_name).member(name).bit_offset // 8
+
+
+def enumerator(prog: Program, name: str, missing: int) -> int:
+    """The value of an enumerator. @missing if the kernel has none of this name."""
+    try:
+        return int(prog.constant(name).value_())
+    except LookupError:
+        return missing

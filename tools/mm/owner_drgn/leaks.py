@@ -18,7 +18,8 @@ from .frames import FrameMap, Range, subtract_ranges
 from .freelists import free_slab_objects
 from .memory import Notes, cached, notes_of, read_memory
 from .pointers import ObjectIndex
-from .slabs import OwnedObject, Slab, SlabReader, for_each_slab
+from .sheaves import all_sheaves
+from .slabs import OwnedObject, Slab, SlabReader, find_first_object, for_each_slab
 from .stacks import find_stacks
 
 # Bytes that are read and searched at once.
@@ -83,9 +84,9 @@ class LeakSearch:
     def _find_pointers_of_objects(self) -> "array[int]":
         """Collect the pointers of allocated objects, in the order of the objects.
 
-        Only the bytes that were requested count. In the others are words of the object that
-        was there before, the pointer to the next free object at the time of the allocation,
-        and what slab_debug= adds.
+        Only the bytes that were requested count, and of a sheaf those that it uses. In the others
+        are words of the object that was there before, the pointer to the next free object at the
+        time of the allocation, and what slab_debug= adds.
         """
         counts = array("Q", bytes(8 * (self.index.objects + 1)))
         word = self.index.word
@@ -125,14 +126,17 @@ class LeakSearch:
         return -1 if rest else index
 
     def _find_used_bytes(self, slab: Slab) -> List[int]:
-        """The number of bytes that were requested, for each object of a slab."""
+        """The number of bytes that are searched, for each object of a slab."""
         reader, size = cached(self.prog, SlabReader), slab.cache.object_size
         data = reader.read_records(slab)
-        if not data:
-            return [size] * slab.objects
         mask = (1 << reader.format.size_bits) - 1
-        return [min(asked & mask, size) if stack or task else size
-                for stack, task, asked, _ in reader.record.iterate(data)]
+        used = [min(asked & mask, size) if stack or task else size
+                for stack, task, asked, _ in reader.record.iterate(data)] \
+            if data else [size] * slab.objects
+        sheaves, first = all_sheaves(self.prog).used_bytes, find_first_object(self.prog, slab)
+        for index in range(slab.objects) if sheaves else ():
+            used[index] = sheaves.get(first + index * slab.cache.size, used[index])
+        return used
 
     def _read_pieces(self, start: int, end: int) -> Iterator[Tuple[int, bytes]]:
         """Read a range of memory. Pages that the dump does not have are counted."""

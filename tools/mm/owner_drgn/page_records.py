@@ -4,11 +4,10 @@
 from typing import Dict, List, NamedTuple, Tuple
 
 from drgn import FaultError, Object, Program
-from drgn.helpers.linux.cgroup import cgroup_name
 
 from .format import owner_format
-from .geometry import geometry
-from .layout import Layout, member_offset
+from .geometry import TAIL, geometry
+from .layout import Layout, enumerator, member_offset
 from .memory import cached, notes_of, read_memory, read_number, read_string, read_variable
 from .memory import word_size
 from .pages import PageOwner, PageReader
@@ -43,9 +42,15 @@ class PageNames:
         self.types = self._read_names("migratetype_names")
         self.reasons = self._read_names("migrate_reason_names")
         self.movable = prog.constant("___GFP_MOVABLE_BIT").value_()
-        self.page = Layout(prog, "struct page", "flags", "memcg_data")
-        self.block_bits = prog.constant("NR_PAGEBLOCK_BITS").value_()
-        self.type_mask = (2 << prog.constant("PB_migrate_end").value_()) - 1
+        self.page = Layout(prog, "struct page", "flags", geometry(prog).head_member, "memcg_data")
+        self.not_migrated = enumerator(prog, "MR_NEVER", -1)
+        # The first bits of a block are its type; the bit behind them was renamed. Newer kernels
+        # have a bit for MIGRATE_ISOLATE.
+        skip = enumerator(prog, "PB_compact_skip", enumerator(prog, "PB_migrate_skip", 3))
+        self.type_mask = (1 << skip) - 1
+        self.isolated_mask = 1 << enumerator(prog, "PB_migrate_isolate", 63)
+        self.isolated = enumerator(prog, "MIGRATE_ISOLATE", -1)
+        self.block_bits = self._find_block_bits()
         self.block_flags = member_offset(prog, "struct mem_section_usage", "pageblock_flags")
         self.block_order = self._find_block_order()
         self.blocks: Dict[int, str] = {}
@@ -87,6 +92,13 @@ class PageNames:
                      for i in range(array.type_.length or 0))
         return [self._read_name(address or 0) for address in addresses]
 
+    def _find_block_bits(self) -> int:
+        bits = enumerator(self.prog, "__NR_PAGEBLOCK_BITS", 0)
+        if bits:
+            # NR_PAGEBLOCK_BITS is a macro: the next power of two.
+            return 1 << (bits - 1).bit_length()
+        return int(self.prog.constant("NR_PAGEBLOCK_BITS").value_())
+
     def _find_block_order(self) -> int:
         order: int = getattr(owner_format(self.prog), "block_order", 0)
         try:
@@ -103,9 +115,13 @@ class PageNames:
             address = section.usage + self.block_flags + bit // 8 // self.word * self.word \
                 if section else 0
             word = read_number(self.prog, address, self.word)
-            kind = -1 if word is None else word >> bit % (8 * self.word) & self.type_mask
-            self.blocks[block] = self.name_type(kind)
+            self.blocks[block] = "?" if word is None else \
+                self._name_block(word >> bit % (8 * self.word) & (1 << self.block_bits) - 1)
         return self.blocks[block]
+
+    def _name_block(self, bits: int) -> str:
+        return self.name_type(self.isolated if bits & self.isolated_mask else
+                              bits & self.type_mask)
 
     def name_type(self, kind: int) -> str:
         """The name of a migrate type."""
@@ -134,8 +150,19 @@ def format_page_flags(flags: int, names: PageNames) -> str:
     return f"{flags:#x}({'|'.join(texts)})"
 
 
-def format_page_cgroup(prog: Program, memcg_data: int) -> str:
-    """The line about the memory cgroup that a page is charged to; empty if it is to none."""
+def _name_kernfs_node(node: Object) -> bytes:
+    if not node:
+        return b"(null)"
+    # Newer kernels mark the member as one that RCU protects.
+    parent = "parent" if node.type_.type.has_member("parent") else "__parent"
+    return node.name.string_() if node.member_(parent) else b"/"
+
+
+def format_page_cgroup(prog: Program, memcg_data: int, is_tail: bool) -> str:
+    """The line about the memory cgroup that a page is charged to; empty if it is to none.
+
+    Tail pages have other numbers in that member.
+    """
     try:
         slab = prog.constant("MEMCG_DATA_OBJEXTS").value_()
         kmem = prog.constant("MEMCG_DATA_KMEM").value_()
@@ -143,14 +170,15 @@ def format_page_cgroup(prog: Program, memcg_data: int) -> str:
         memcg = memcg_data & ~(prog.constant("__NR_MEMCG_DATA_FLAGS").value_() - 1)
         if memcg_data & slab:
             return "Slab cache page\n"
-        if not memcg:
+        if not memcg or is_tail:
             return ""
-        if memcg_data & kmem:
+        # Where the root has an obj_cgroup, too, all charges are through one.
+        if memcg_data & kmem or prog.type("struct obj_cgroup").has_member("is_root"):
             memcg = Object(prog, "struct obj_cgroup", address=memcg).memcg.value_()
             if not memcg:
                 return ""
         css = Object(prog, "struct mem_cgroup", address=memcg).css
-        name = escape_name(cgroup_name(css.cgroup)[:CGROUP_NAME_MAX])
+        name = escape_name(_name_kernfs_node(css.cgroup.kn)[:CGROUP_NAME_MAX])
         return (f"Charged {'(via objcg) ' if memcg_data & kmem else ''}to "
                 f"{'' if css.flags.value_() & online else 'offline '}memcg {name}\n")
     except LookupError:
@@ -168,7 +196,7 @@ def format_page_record(prog: Program, owner: PageOwner) -> str:
     data = read_memory(prog, geo.page_of_pfn(owner.pfn), geo.page_bytes)
     if data is None:
         notes_of(prog).add("pages", "their struct pages cannot be read")
-    flags, memcg_data = names.page.unpack(data) if data else (0, 0)
+    flags, head, memcg_data = names.page.unpack(data) if data else (0, 0, 0)
     # GFP_MOVABLE_MASK has two neighbouring bits.
     wanted = 0 if read_variable(prog, "page_group_by_mobility_disabled") else \
         owner.gfp >> names.movable & 3
@@ -179,8 +207,8 @@ def format_page_record(prog: Program, owner: PageOwner) -> str:
              f"Block {owner.pfn >> names.block_order} "
              f"type {names.find_block_type(owner.pfn)} Flags {format_page_flags(flags, names)}\n"
              + chain_text(prog, owner.stack))
-    if owner.migrate_reason != -1:
+    if owner.migrate_reason != names.not_migrated:
         reason = names.reasons[owner.migrate_reason] \
             if 0 <= owner.migrate_reason < len(names.reasons) else "?"
         lines += f"Page has been migrated, last migrate reason: {reason}\n"
-    return lines + format_page_cgroup(prog, memcg_data) + "\n"
+    return lines + format_page_cgroup(prog, memcg_data, bool(head & TAIL)) + "\n"

@@ -18,7 +18,7 @@ class PageOwner(NamedTuple):
     pfn: int
     allocated: bool             # false: the pages are free, and this is their last owner
     order: int
-    migrate_reason: int         # -1: not migrated
+    migrate_reason: int         # -1 or MR_NEVER: not migrated
     gfp: int
     stack: int                  # handle of the call chain
     free_stack: int             # handle of the chain that freed the pages last

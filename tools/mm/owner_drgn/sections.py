@@ -5,7 +5,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from drgn import Program, TypeKind
 
-from .layout import Layout
+from .layout import Layout, enumerator
 from .memory import byte_order, cached, notes_of, read_memory, read_variable, word_size
 
 ROOTS_MAX = 1 << 20
@@ -60,11 +60,8 @@ class Sections:
         except LookupError:
             # Without CONFIG_PAGE_EXTENSION
             self.page_ext = None
-        try:
-            self.present = 1 << prog.constant("SECTION_MARKED_PRESENT_BIT").value_()
-        except LookupError:
-            # ed7802dd48f7 ("mm: memory_hotplug: enumerate all supported section flags") (in v6.1)
-            self.present = 1
+        # ed7802dd48f7 ("mm: memory_hotplug: enumerate all supported section flags") (in v6.1)
+        self.present = 1 << enumerator(prog, "SECTION_MARKED_PRESENT_BIT", 0)
         page_size = prog["PAGE_SIZE"].value_()
         bits = vmcoreinfo_number(prog, "NUMBER(SECTION_SIZE_BITS)") or 0
         self.shift = bits - page_size.bit_length() + 1

@@ -11,11 +11,10 @@ from drgn import Program
 
 from .caches import SlabCache, slab_caches
 from .format import owner_format
-from .geometry import geometry, read_struct_pages
+from .geometry import TAIL, geometry, read_struct_pages
 from .layout import Layout, member_offset
 from .memory import cached, notes_of, read_memory, read_number, word_size
 
-TAIL = 1        # bit of page.compound_head
 ORDER_MASK = 0xff
 
 
@@ -27,8 +26,6 @@ class Slab(NamedTuple):
     address: int                # of the first byte of its memory
     cache: SlabCache
     objects: int                # number of objects that fit in it
-    inuse: int                  # not on the slab's freelist
-    frozen: bool                # a CPU allocates from it
     freelist: int
     exts: int                   # slab->obj_exts
 
@@ -72,9 +69,9 @@ class SlabReader:
         self.geometry = geometry(prog)
         self.format = owner_format(prog)
         self.caches = slab_caches(prog)
-        self.slab = Layout(prog, "struct slab", "slab_cache", "objects", "inuse", "frozen",
-                           "freelist", "obj_exts")
-        self.page = Layout(prog, "struct page", "compound_head", "flags")
+        self.slab = Layout(prog, "struct slab", "slab_cache", "objects", "freelist",
+                           "obj_exts")
+        self.page = Layout(prog, "struct page", self.geometry.head_member, "flags")
         self.type = member_offset(prog, "struct page", "page_type")
         if self.slab.order == "little":
             self.type += 3
@@ -106,9 +103,9 @@ class SlabReader:
 
     def decode_slab(self, pfn: int, data: bytes, start: int) -> Optional[Slab]:
         """The slab whose struct page is at @start of @data. None if that is not one."""
-        cache_address, objects, inuse, frozen, freelist, exts = self.slab.unpack(data, start)
-        compound_head, flags = self.page.unpack(data, start)
-        if compound_head & TAIL:
+        cache_address, objects, freelist, exts = self.slab.unpack(data, start)
+        head, flags = self.page.unpack(data, start)
+        if head & TAIL:
             return None
         notes = notes_of(self.prog)
         cache = self.caches.get(cache_address)
@@ -124,7 +121,7 @@ class SlabReader:
             notes.add("slabs", "their number of objects is damaged")
             return None
         return Slab(pfn, self.geometry.page_of_pfn(pfn), self.geometry.virt_of_pfn(pfn), cache,
-                    objects, inuse, bool(frozen), freelist, exts)
+                    objects, freelist, exts)
 
     def iterate_slabs(self) -> Iterator[Slab]:
         """All slabs."""
@@ -144,12 +141,13 @@ class SlabReader:
     def find_slab(self, pfn: int) -> Optional[Slab]:
         """The slab that the page frame belongs to."""
         geo = self.geometry
-        data = read_memory(self.prog, geo.page_of_pfn(pfn), geo.page_bytes)
+        page = geo.page_of_pfn(pfn)
+        data = read_memory(self.prog, page, geo.page_bytes)
         if data is None:
             return None
         head, _ = self.page.unpack(data)
         if head & TAIL:
-            head_pfn = geo.pfn_of_page(head - TAIL)
+            head_pfn = geo.pfn_of_page(geo.head_of_tail(page, head))
             if head_pfn is None or not 0 <= pfn - head_pfn < 1 << geo.max_order:
                 return None
             pfn = head_pfn

@@ -85,12 +85,20 @@ def _clear_vmapped_stack(prog: Program, task: Object, frames: FrameMap) -> None:
         notes_of(prog).add("stacks", "their page frames cannot be found")
 
 
+def _is_irq_stack_used(prog: Program, cpu: int) -> bool:
+    try:
+        return bool(per_cpu(prog["hardirq_stack_inuse"], cpu))
+    except KeyError:
+        # Older kernels have it in a structure.
+        return bool(per_cpu(prog["pcpu_hot"], cpu).hardirq_stack_inuse)
+
+
 def _add_irq_stacks(prog: Program, stacks: Stacks) -> None:
     """x86: an interrupt stack is in use while a CPU handles an interrupt."""
     try:
         for cpu in for_each_possible_cpu(prog):
             stack = per_cpu(prog["irq_stack_backing_store"], cpu)
-            used = per_cpu(prog["pcpu_hot"], cpu).hardirq_stack_inuse
+            used = _is_irq_stack_used(prog, cpu)
             address = stack.address_ or 0
             whole = address, address + stack.type_.size
             stacks.all.append(whole)

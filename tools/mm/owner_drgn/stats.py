@@ -6,9 +6,9 @@ from typing import Iterator, List, Tuple
 from drgn import Program
 
 from .clock import owner_sample_weight
+from .cpus import percpu_offsets
 from .depot import Depot
 from .format import FormatError, stack_depot_format
-from .freelists import percpu_offsets
 from .layout import Layout
 from .memory import (cached, notes_of, read_memory, read_number, read_string, read_variable,
                      word_size)
