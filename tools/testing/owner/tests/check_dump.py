@@ -5,6 +5,8 @@
 check_dump.py objects LIVE ANSWERS  planted records of LIVE are in ANSWERS, unchanged
 check_dump.py top TRUTH ANSWER      planted chains have the planted objects and bytes
 check_dump.py pick LIVE             print addresses of planted objects, one of each chain
+check_dump.py beside LIVE CACHE     print the places before and after an object of the cache, in
+                                    the same slab or behind it, that have no owner
 
 LIVE is /sys/kernel/debug/slab_owner of a guest with no_hash_pointers. Two records are of the
 same allocation if address and time are equal. Prints differences, and exits with 1 if there
@@ -18,6 +20,7 @@ from check_truth import extract_planted_chain, merge_totals_of_caches, read_bloc
     read_planted_totals
 
 KEY = re.compile(r"ts (\d+) ns\nPFN \S+ object ([0-9a-f]+) index")
+SLAB = re.compile(r", slab (\d+), cache ([^,]+), .*\nPFN \S+ object ([0-9a-f]+) index (\d+)")
 TOP = re.compile(r".* bytes held .*, (\d+) requested, by (\d+) objects of$")
 
 
@@ -72,8 +75,21 @@ def pick_objects(live_path: str) -> List[str]:
     return []
 
 
+def list_places_beside(live_path: str, cache: str) -> List[str]:
+    owned, beside = set(), set()
+    for text in read_records(live_path).values():
+        match = SLAB.search(text)
+        if match and match[2] == cache:
+            size, address, index = int(match[1]), int(match[3], 16), int(match[4])
+            owned.add(address)
+            beside |= {address + size, address - size if index else address}
+    print("\n".join(f"{address:x}" for address in sorted(beside - owned)))
+    return []
+
+
 def main() -> int:
-    commands = {"objects": compare_objects, "top": compare_top, "pick": pick_objects}
+    commands = {"objects": compare_objects, "top": compare_top, "pick": pick_objects,
+                "beside": list_places_beside}
     wrong = commands[sys.argv[1]](*sys.argv[2:])
     for text in wrong[:10]:
         print(text)

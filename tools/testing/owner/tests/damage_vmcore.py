@@ -29,6 +29,7 @@ from owner_drgn.geometry import geometry  # noqa: E402
 from owner_drgn.leaks import for_each_unreferenced_object  # noqa: E402
 from owner_drgn.memory import cached, forget_cached, notes_of  # noqa: E402
 from owner_drgn.pages import page_owner  # noqa: E402
+from owner_drgn.sheaves import all_sheaves  # noqa: E402
 from owner_drgn.slabs import SlabReader, slab_object_freed_by, slab_object_owner  # noqa: E402
 from owner_drgn.stats import owner_stats  # noqa: E402
 
@@ -75,6 +76,8 @@ def find_targets() -> Dict[str, List[Target]]:
         "pools": [Target(pool, 16384) for pool in depot.pools],
         "caches": [Target(cache, reader.slab.size * 4) for cache in reader.caches],
         "free objects": [Target(first, WORD) for first in cpu_freelists(prog).values()],
+        "sheaves": [Target(address, size)
+                    for address, size in all_sheaves(prog).used_bytes.items()],
         "slabs": [Target(slab.address, PAGE) for slab in slabs],
         "any memory": [Target(geo.virt_of_pfn(pfn), PAGE) for pfn in range(256, geo.max_pfn, 97)],
         "variables": list(find_variables()),
@@ -102,8 +105,12 @@ def find_variables() -> Iterator[Target]:
         yield Target(variable.address_, min(sizeof(variable), 64))
     for name in ("kallsyms_names", "kallsyms_markers", "kallsyms_token_table", "kallsyms_offsets",
                  "kallsyms_token_index", "kallsyms_num_syms", "kallsyms_relative_base"):
-        yield Target(prog.symbol(name).address, WORD)
-        yield Target(prog.symbol(name).address, 512)
+        try:
+            address = prog.symbol(name).address
+        except LookupError:
+            continue
+        yield Target(address, WORD)
+        yield Target(address, 512)
 
 
 def find_list_heads(name: str) -> Iterator[Target]:
