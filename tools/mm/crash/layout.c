@@ -20,9 +20,10 @@ static const struct member {
 	const char *member;	/* NULL: the size of the type */
 	long *offset;
 	bool optional;
+	const char *older;	/* name of the member in older kernels */
 } members[] = {
 	{ "page", "page_type", &owner_layout.page_type },
-	{ "page", "compound_head", &owner_layout.page_head },
+	{ "page", "compound_info", &owner_layout.page_head, .older = "compound_head" },
 	{ "page", "flags", &owner_layout.page_flags },
 	{ "page", NULL, &owner_layout.page_size },
 	{ "mem_section", "section_mem_map", &owner_layout.section_map },
@@ -125,7 +126,6 @@ static const struct bit_field {
 	const char *member;
 	struct owner_bits *bits;
 } bit_fields[] = {
-	{ "struct slab", "inuse", &owner_layout.slab_inuse },
 	{ "struct slab", "objects", &owner_layout.slab_objects },
 	{ "union handle_parts", "pool_index_plus_1", &owner_layout.handle_pool },
 	{ "union handle_parts", "offset", &owner_layout.handle_offset },
@@ -177,6 +177,8 @@ static bool find_members(void)
 
 		*m->offset = m->member ? find_member(m->type, m->member) :
 			     STRUCT_SIZE((char *)m->type);
+		if (*m->offset < 0 && m->older)
+			*m->offset = find_member(m->type, m->older);
 		if (*m->offset >= 0 || m->optional)
 			continue;
 		error(INFO, "debug information lacks struct %s%s%s: is this the dump's vmlinux?\n",

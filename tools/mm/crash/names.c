@@ -77,25 +77,22 @@ static size_t read_name_length(size_t at, unsigned int *length)
 	return at + *length <= kernel.names_size ? at : 0;
 }
 
-/* Find where each name begins, and compute each address. */
-static bool index_symbols(ulong base, const int32_t *offsets)
+/*
+ * Compute the address of each symbol from kallsyms_offsets. Newer kernels have no base, and @base
+ * is the address of that table: an offset is that from its own place.
+ */
+static void compute_addresses(const int32_t *offsets, ulong base, bool has_base)
 {
-	size_t at = 0;
-	uint32_t i;
 	/* Per-CPU symbols are absolute if, and only if, others have negative offsets. */
 	bool absolute = false;
+	uint32_t i;
 
 	for (i = 0; i < kernel.count; i++)
 		absolute |= offsets[i] < 0;
 	for (i = 0; i < kernel.count; i++) {
-		unsigned int length = 0;
-		size_t tokens = read_name_length(at, &length);
-
-		if (!tokens)
-			return false;
-		kernel.name[i] = at;
-		at = tokens + length;
-		if (!absolute)
+		if (!has_base)
+			kernel.address[i] = base + i * sizeof(*offsets) + offsets[i];
+		else if (!absolute)
 			kernel.address[i] = base + (uint32_t)offsets[i];
 		else if (offsets[i] >= 0)
 			kernel.address[i] = offsets[i];
@@ -104,6 +101,23 @@ static bool index_symbols(ulong base, const int32_t *offsets)
 		/* A damaged offset would mislead the search: its symbol is left out. */
 		if (i && kernel.address[i] < kernel.address[i - 1])
 			kernel.address[i] = kernel.address[i - 1];
+	}
+}
+
+/* Find where each name begins. */
+static bool index_names(void)
+{
+	size_t at = 0;
+	uint32_t i;
+
+	for (i = 0; i < kernel.count; i++) {
+		unsigned int length = 0;
+		size_t tokens = read_name_length(at, &length);
+
+		if (!tokens)
+			return false;
+		kernel.name[i] = at;
+		at = tokens + length;
 	}
 	return true;
 }
@@ -133,15 +147,15 @@ static bool read_kernel_tables(void)
 	size_t size = 0, tokens_size = 0, token_size = 0;
 	unsigned char *tokens = NULL, *token = NULL;
 	int32_t *offsets = NULL;
-	bool usable = false;
-	ulong base = 0;
+	bool usable = false, has_base = symbol_exists("kallsyms_relative_base");
+	ulong base;
 
-	if (!symbol_exists("kallsyms_num_syms") || !symbol_exists("kallsyms_offsets") ||
-	    !symbol_exists("kallsyms_relative_base"))
+	if (!symbol_exists("kallsyms_num_syms") || !symbol_exists("kallsyms_offsets"))
 		return false;
+	base = symbol_value("kallsyms_offsets");
 	if (!owner_read_u32(symbol_value("kallsyms_num_syms"), &kernel.count) ||
 	    !kernel.count || kernel.count > SYMBOLS_MAX ||
-	    !owner_read_ulong(symbol_value("kallsyms_relative_base"), &base))
+	    (has_base && !owner_read_ulong(symbol_value("kallsyms_relative_base"), &base)))
 		return false;
 	kernel.names = read_table("kallsyms_names", "kallsyms_token_table", NAMES_MAX,
 				  &kernel.names_size);
@@ -157,7 +171,8 @@ static bool read_kernel_tables(void)
 		owner_read(symbol_value("kallsyms_offsets"), offsets, size);
 		memcpy(kernel.tokens, tokens, tokens_size);
 		memcpy(kernel.token, token, sizeof(kernel.token));
-		usable = index_symbols(base, offsets);
+		compute_addresses(offsets, base, has_base);
+		usable = index_names();
 	}
 	free(tokens);
 	free(token);

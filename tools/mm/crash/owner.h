@@ -95,7 +95,7 @@ struct owner_layout {
 	/* struct kfence_metadata; -1 without CONFIG_KFENCE */
 	long kfence_address, kfence_size;
 
-	struct owner_bits slab_objects, slab_inuse;
+	struct owner_bits slab_objects;
 	struct owner_bits handle_pool, handle_offset, handle_extra;
 };
 

@@ -13,6 +13,7 @@
 #define PAGES_AT_ONCE	4096
 #define OBJECT_MAX	67108864
 #define KFENCE_OBJECTS_MAX	65536
+#define TAIL			1UL	/* bit of the word that leads to the head of a tail page */
 
 /* Caches by address: a hash table with linear probing, at most half full. */
 static struct known_cache {
@@ -116,10 +117,21 @@ static ulong page_address_of(ulong pfn)
 	return memory.page_array + pfn * owner_layout.page_size;
 }
 
+/*
+ * Find the struct page of the head of a tail page. @word has its address or, in kernels that can
+ * free struct pages of huge pages, a mask for the tail's: the negative of a power of two.
+ */
+static ulong find_head(ulong page, ulong word)
+{
+	ulong head = word & ~TAIL;
+
+	return (head & -head) == -head ? page & head : head;
+}
+
 static bool is_slab(const unsigned char *page)
 {
 	return owner_get_u32(page, owner_layout.page_type) >> memory.type_shift ==
-	       memory.slab_type && !(owner_get_u64(page, owner_layout.page_head) & 1);
+	       memory.slab_type && !(owner_get_u64(page, owner_layout.page_head) & TAIL);
 }
 
 /* --- Caches --------------------------------------------------------------------------- */
@@ -374,14 +386,15 @@ bool owner_find_slab(ulong address, struct slab_view *slab, unsigned int *index)
 {
 	unsigned char *page = owner_alloc(2, owner_layout.page_size);
 	bool found = false;
-	ulong pfn, head, offset;
+	ulong pfn, word, head, offset;
 
 	if (!page || !owner_pfn_of(address, &pfn) || !find_section(pfn))
 		goto out;
 	owner_read(page_address_of(pfn), page, owner_layout.page_size);
-	head = owner_get_u64(page, owner_layout.page_head);
-	if (head & 1 && head > memory.page_array) {
-		pfn = (head - 1 - memory.page_array) / owner_layout.page_size;
+	word = owner_get_u64(page, owner_layout.page_head);
+	head = find_head(page_address_of(pfn), word);
+	if (word & TAIL && head >= memory.page_array) {
+		pfn = (head - memory.page_array) / owner_layout.page_size;
 		if (pfn >= memory.max_pfn)
 			goto out;
 		owner_read(page_address_of(pfn), page, owner_layout.page_size);
