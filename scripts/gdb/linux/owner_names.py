@@ -58,16 +58,9 @@ class KernelNames:
 
     def __init__(self):
         count = int(gdb.parse_and_eval("kallsyms_num_syms"))
-        base = integer(gdb.parse_and_eval("kallsyms_relative_base"))
         if not 0 < count < SYMBOLS_MAX:
             raise gdb.MemoryError("kallsyms_num_syms is %d" % count)
-        offsets = struct.unpack("<%di" % count, read_memory(address_of("kallsyms_offsets"),
-                                                            4 * count))
-        # Per-CPU symbols are absolute if, and only if, others have negative offsets.
-        if min(offsets) < 0:
-            self.addresses = [o if o >= 0 else base - 1 - o & WORD for o in offsets]
-        else:
-            self.addresses = [base + o for o in offsets]
+        self.addresses = self.read_addresses(count)
         self.names = self.read_table("kallsyms_names", "kallsyms_token_table")
         tokens = self.read_table("kallsyms_token_table", "kallsyms_token_index")
         index = struct.unpack("<256H", read_memory(address_of("kallsyms_token_index"), 512))
@@ -75,6 +68,19 @@ class KernelNames:
         self.starts = self.find_starts(count)
         self.first = address_of("_stext")
         self.last = address_of("_end")
+
+    def read_addresses(self, count):
+        place = address_of("kallsyms_offsets")
+        offsets = struct.unpack("<%di" % count, read_memory(place, 4 * count))
+        base = utils.gdb_eval_or_none("kallsyms_relative_base")
+        if base is None:
+            # Newer kernels: each offset is that from its own place in the table.
+            return [place + 4 * i + o for i, o in enumerate(offsets)]
+        base = integer(base)
+        # Per-CPU symbols are absolute if, and only if, others have negative offsets.
+        if min(offsets) < 0:
+            return [o if o >= 0 else base - 1 - o & WORD for o in offsets]
+        return [base + o for o in offsets]
 
     def read_table(self, start, end):
         size = address_of(end) - address_of(start)

@@ -19,13 +19,20 @@ OWNER_FORMAT = 3
 # Limits for what damaged memory may claim.
 KFENCE_OBJECTS_MAX = 1 << 16
 PERCPU_BITS_MAX = 20
+# Bit of the word of a struct page that leads from a tail page to its head
+TAIL = 1
 # section_mem_map has flags in its low bits.
 SECTION_FLAGS_END = 1 << 6
 
 
-def offset_of(type_name, member):
-    """The offset of a member that may be in unnamed members."""
-    return integer(gdb.parse_and_eval("&((%s *)0)->%s" % (type_name, member)))
+def offset_of(type_name, member, older=None):
+    """The offset of a member that may be in unnamed members. Older kernels may name it @older."""
+    try:
+        return integer(gdb.parse_and_eval("&((%s *)0)->%s" % (type_name, member)))
+    except gdb.error:
+        if not older:
+            raise
+    return offset_of(type_name, older)
 
 
 def owner_format():
@@ -68,7 +75,7 @@ class Owners:
         self.slab_type = int(gdb.parse_and_eval("PGTY_slab"))
         self.page_size = gdb.lookup_type("struct page").sizeof
         self.type_offset = offset_of("struct page", "page_type")
-        self.head_offset = offset_of("struct page", "compound_head")
+        self.head_offset = offset_of("struct page", "compound_info", "compound_head")
         self.exts_offset = offset_of("struct slab", "obj_exts")
         self.first_record = offset_of("struct owner_slab_records", "record")
         self.first_freed = offset_of("struct owner_freed_records", "record")
@@ -189,12 +196,21 @@ class Owners:
         return gdb.Value(page).cast(self.slab_pointer).dereference()
 
     def page_words(self, page, data=None, at=0):
-        """The page's type, and the address of its head, 0 if it is one itself."""
+        """The page's type, and the word that leads to its head, 0 if it is no tail page."""
         if data is None:
             data = read_memory(page, self.page_size)
         kind = struct.unpack_from("<I", data, at + self.type_offset)[0] >> 24
-        head = struct.unpack_from("<Q", data, at + self.head_offset)[0]
-        return kind, head - 1 if head & 1 else 0
+        word = struct.unpack_from("<Q", data, at + self.head_offset)[0]
+        return kind, word if word & TAIL else 0
+
+    def head_of(self, page, word):
+        """The address of the head of a tail page.
+
+        In kernels that can free struct pages of huge pages, the word can be a mask for the
+        tail's address: the negative of a power of two."""
+        head = word - TAIL
+        size = WORD + 1 - head
+        return page & head if size & size - 1 == 0 else head
 
     def find_slab(self, address):
         """The slab of an address and its page frame, None if the address is not in a slab."""
@@ -202,11 +218,11 @@ class Owners:
         if pfn < 0 or not self.pages.pfn_valid(pfn):
             return None
         page = integer(self.pages.pfn_to_page(pfn))
-        kind, head = self.page_words(page)
-        if head:
-            page = head
-            kind, head = self.page_words(page)
-        if kind != self.slab_type or head:
+        kind, word = self.page_words(page)
+        if word:
+            page = self.head_of(page, word)
+            kind, word = self.page_words(page)
+        if kind != self.slab_type or word:
             return None
         start = integer(self.pages.pfn_to_page(0))
         return self.slab_of(page), (page - start) // self.page_size
@@ -265,8 +281,8 @@ class Owners:
                 self.notes["blocks of 512 pages could not be read"] += 1
                 continue
             for at in range(0, len(data), self.page_size):
-                kind, head = self.page_words(0, data, at)
-                if kind == self.slab_type and not head and \
+                kind, word = self.page_words(0, data, at)
+                if kind == self.slab_type and not word and \
                         data[at + self.exts_offset] & self.format["exts_records"]:
                     yield self.slab_of(first + at)
 
