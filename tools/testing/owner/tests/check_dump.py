@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare what a reader of a memory dump prints with files of the guest.
 
-check_dump.py objects LIVE ANSWERS  planted records of LIVE are in ANSWERS, unchanged
+check_dump.py objects LIVE ANSWERS  records of LIVE that pick chooses are in ANSWERS, unchanged
 check_dump.py top TRUTH ANSWER      planted chains have the planted objects and bytes
-check_dump.py pick LIVE             print addresses of planted objects, one of each chain
+check_dump.py pick LIVE             print addresses of planted objects, one of each chain, and that
+                                    of the oldest object on a tail page of its slab
 check_dump.py beside LIVE CACHE     print the places before and after an object of the cache, in
                                     the same slab or behind it, that have no owner
 
@@ -20,6 +21,8 @@ from check_truth import extract_planted_chain, merge_totals_of_caches, read_bloc
     read_planted_totals
 
 KEY = re.compile(r"ts (\d+) ns\nPFN \S+ object ([0-9a-f]+) index")
+PAGE = 4096
+PLACE = re.compile(r"ts (\d+) ns\nPFN 0x(?!0 )([0-9a-f]+) object ([0-9a-f]+) index")
 SLAB = re.compile(r", slab (\d+), cache ([^,]+), .*\nPFN \S+ object ([0-9a-f]+) index (\d+)")
 TOP = re.compile(r".* bytes held .*, (\d+) requested, by (\d+) objects of$")
 
@@ -45,6 +48,15 @@ def list_planted(path: str) -> Iterator[Tuple[Tuple[str, str], str, str]]:
             yield key, chain, text
 
 
+def find_oldest_on_tail_page(path: str) -> Tuple[str, str]:
+    """Key of the object. The page frame of a record is that of the slab's first page."""
+    found = [(int(match[1]), int(match[3], 16) // PAGE - int(match[2], 16), match[3])
+             for match in map(PLACE.search, read_records(path).values()) if match]
+    first_page = min(page for _, page, _ in found)
+    time, _, address = min(place for place in found if place[1] > first_page)
+    return address, str(time)
+
+
 def compare_objects(live_path: str, answer_path: str) -> List[str]:
     answers = read_records(answer_path)
     asked = {key for key in answers}
@@ -52,7 +64,11 @@ def compare_objects(live_path: str, answer_path: str) -> List[str]:
              for key, _, text in list_planted(live_path) if key in asked and answers[key] != text]
     chains = {chain for _, chain, _ in list_planted(live_path)}
     found = {chain for key, chain, _ in list_planted(live_path) if key in asked}
-    return wrong + [f"no answer has an object of {chain}" for chain in sorted(chains - found)]
+    wrong += [f"no answer has an object of {chain}" for chain in sorted(chains - found)]
+    tail = find_oldest_on_tail_page(live_path)
+    if answers.get(tail) != read_records(live_path)[tail]:
+        wrong.append(f"object {tail[0]}, on a tail page: {answers.get(tail, 'no answer')}")
+    return wrong
 
 
 def compare_top(truth_path: str, answer_path: str) -> List[str]:
@@ -71,7 +87,7 @@ def compare_top(truth_path: str, answer_path: str) -> List[str]:
 
 def pick_objects(live_path: str) -> List[str]:
     first = {chain: key[0] for key, chain, _ in list_planted(live_path)}
-    print("\n".join(first.values()))
+    print("\n".join([*first.values(), find_oldest_on_tail_page(live_path)[0]]))
     return []
 
 

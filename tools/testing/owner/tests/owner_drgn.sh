@@ -79,6 +79,14 @@ interior_address_has_owner()
 		[ "$(tail -n +2 "$work/got")" = "$(tail -n +2 "$work/first")" ]
 }
 
+object_on_tail_page_has_owner()
+{
+	tail=$("$tests/check_dump.py" pick "$work/dump.slab" | tail -n 1)
+	ask --object "0x$tail" &&
+		file_has "$work/got" "^object 0x$tail: index [0-9]+, .*, allocated$" &&
+		file_has "$work/got" "^allocated by pid [0-9]+"
+}
+
 # The module allocated 24 objects of this cache and freed the last 12 of them.
 freed_object_has_last_owner()
 {
@@ -230,6 +238,7 @@ ok "sampled records have the weight of their rate" weights_are_printed
 ok "a module that is gone has left addresses" unloaded_frames_have_no_names
 ok "--object: a planted object" object_has_owner
 ok "--object: an address within it" interior_address_has_owner
+ok "--object: an object on a tail page" object_on_tail_page_has_owner
 ok "--object: a free object, and who freed it" freed_object_has_last_owner
 ok "--object: no slab" refuses 'is not in an object of a slab' 1 ask --object 0xffffffff81000000
 for name in pages_single pages_movable pages_compound; do
