@@ -14,6 +14,11 @@ static bool interned_string_equals(const void *array, u32 id, const void *key)
 	return st->v[id].len == t->len && !memcmp(st->v[id].s, t->s, t->len);
 }
 
+u32 strings_find(const struct strings *st, struct text_slice t)
+{
+	return hash_index_find(&st->index, XXH3_64bits(t.s, t.len), interned_string_equals, st, &t);
+}
+
 u32 strings_intern(struct strings *st, struct text_slice t)
 {
 	u64 hash = XXH3_64bits(t.s, t.len);

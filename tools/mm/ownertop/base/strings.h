@@ -15,6 +15,8 @@ struct strings {
 	struct chunk *chunks;
 };
 
+/* Returns the number of the string @t, or HASH_INDEX_NONE. */
+u32 strings_find(const struct strings *st, struct text_slice t);
 /* Look up or store the string @t. Returns its number; a new string has the number st->n had. */
 u32 strings_intern(struct strings *st, struct text_slice t);
 void strings_free(struct strings *st);

@@ -173,20 +173,16 @@ static u32 intern_function_frame(struct stacks *st, const struct frame *frame)
 
 static bool intern_frame(struct stacks *st, struct text_slice line, u32 *id)
 {
-	u32 nr_frames = st->frames.n;
 	struct frame_info info;
 	struct frame frame;
 
-	/*
-	 * Parse the frame before it is interned: a malformed frame must be reported each time
-	 * it is read.
-	 */
+	*id = strings_find(&st->frames, line);
+	if (*id != HASH_INDEX_NONE)
+		return true;
+	/* A malformed frame is not interned: it must be reported each time it is read. */
 	if (!frame_parse(line, &frame))
 		return false;
 	*id = strings_intern(&st->frames, line);
-	if (*id < nr_frames)
-		return true;
-
 	info = make_frame_info(st, &frame, *id);
 	store_frame_info(st, *id, &info);
 	if (st->options->by_function && info.func) {
