@@ -73,9 +73,31 @@ static inline void packed_set(struct packed_table *p, u32 row, u32 column, u64 v
 	memcpy(packed_locate(p, row, column), &word, sizeof(word));
 }
 
-static inline void packed_add(struct packed_table *p, u32 row, u32 column, u64 v)
+/*
+ * Store @n columns of a row. Each u64 that is written reaches into the columns behind it, so they
+ * are written in their order and not read between: the CPU would wait for a read of bytes from
+ * several writes.
+ */
+static inline void packed_set_all(struct packed_table *p, u32 row, u32 column, u32 n, const u64 *v)
 {
-	packed_set(p, row, column, packed_get(p, row, column) + v);
+	const struct packed_column *c = &p->columns[column];
+	u64 word, behind;
+	char *to, *end;
+	u32 i;
+
+#pragma GCC unroll 4
+	for (i = 0; i < n; i++)
+		if (v[i] & ~c[i].mask)
+			packed_widen_column(p, column + i, v[i]);
+	to = p->rows + (size_t)row * p->row_size;
+	end = to + c[n - 1].at + c[n - 1].width;
+	memcpy(&behind, end, sizeof(behind));
+#pragma GCC unroll 4
+	for (i = 0; i < n; i++) {
+		word = htole64(v[i]);
+		memcpy(to + c[i].at, &word, sizeof(word));
+	}
+	memcpy(end, &behind, sizeof(behind));
 }
 
 #endif

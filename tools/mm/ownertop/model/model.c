@@ -49,10 +49,19 @@ static bool word_is_unknown(struct text_slice word)
 	return word.len == unknown_word.len && !*word.s;
 }
 
+/* Returns the number of @word: @guess, if it is right. */
+static u32 intern_word(struct model *m, struct text_slice word, u32 guess)
+{
+	if (guess < m->words.n && !text_slice_compare(m->words.v[guess], word))
+		return guess;
+	return strings_intern(&m->words, word);
+}
+
+/* @guess: the number that the last record with the chain has */
 static u32 make_group_key_value(struct model *m, const struct record *rec,
 				const struct parsed_chain *chain,
 				const struct parsed_user_chain *user,
-				const struct owner_group_field *by)
+				const struct owner_group_field *by, u32 guess)
 {
 	switch (by->field) {
 	case OWNER_FIELD_USER:
@@ -72,31 +81,36 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 	case OWNER_FIELD_KIND:
 		return rec->kind;
 	case OWNER_FIELD_CACHE:
-		return strings_intern(&m->words, rec->cache);
+		return intern_word(m, rec->cache, guess);
 	case OWNER_FIELD_COMM:
-		if (!rec->comm.len && rec->tgid == PID_UNKNOWN)
-			return strings_intern(&m->words, unknown_word);
-		return strings_intern(&m->words, rec->comm);
+		return intern_word(m, rec->comm.len || rec->tgid != PID_UNKNOWN ? rec->comm :
+				   unknown_word, guess);
 	case OWNER_FIELD_CGROUP:
-		return strings_intern(&m->words, rec->cgroup);
+		return intern_word(m, rec->cgroup, guess);
 	case OWNER_FIELD_GFP:
-		return strings_intern(&m->words, rec->gfp);
+		return intern_word(m, rec->gfp, guess);
 	default:
 		return intern_number(m, get_field_number(m, rec, by));
 	}
 }
 
-static void make_group_key(struct model *m, const struct record *rec,
+/* Fill @key for a record. Returns false if it is not the key of the last group of the chain. */
+static bool make_group_key(struct model *m, const struct record *rec,
 			   const struct parsed_chain *chain,
 			   const struct parsed_user_chain *user, u32 *key)
 {
 	const struct group_list *by = &m->select->group;
-	unsigned int i;
+	bool has_last = chain->group != GROUP_NONE, same = has_last;
+	u32 last = U32_MAX, i;
 
-	for (i = 0; i < by->n; i++)
-		key[i] = make_group_key_value(m, rec, chain, user, &by->v[i]);
-	if (m->select->by_handle)
-		key[i] = intern_number(m, rec->handle);
+	for (i = 0; i < m->key_words; i++) {
+		if (has_last)
+			last = packed_get(&m->groups, chain->group, GROUP_KEY + i);
+		key[i] = i < by->n ? make_group_key_value(m, rec, chain, user, &by->v[i], last) :
+				     intern_number(m, rec->handle);
+		same &= key[i] == last;
+	}
+	return same;
 }
 
 static bool group_has_key(const void *owner, u32 id, const void *key)
@@ -111,7 +125,11 @@ static bool group_has_key(const void *owner, u32 id, const void *key)
 	return true;
 }
 
-u32 model_find_or_add_group(struct model *m, const u32 *key)
+/*
+ * Returns the number of the group with @key, which is added if it is new: the number is then the
+ * number of groups before.
+ */
+static u32 find_or_add_group(struct model *m, const u32 *key)
 {
 	u64 hash = XXH3_64bits(key, m->key_words * sizeof(*key));
 	u32 id = hash_index_find(&m->group_index, hash, group_has_key, m, key), i;
@@ -171,8 +189,9 @@ void group_totals_add(struct group_totals *to, const struct sum *sum, u64 oldest
 	to->groups++;
 }
 
-void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
-			bool is_first)
+/* Add a sum, of objects allocated from @oldest to @newest, to a group. */
+static void add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
+			 bool is_first)
 {
 	u64 group_oldest = model_get_oldest(m, id), group_newest = model_get_newest(m, id);
 
@@ -183,15 +202,15 @@ void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 olde
 	} else {
 		extend_time_span(&group_oldest, &group_newest, oldest, newest);
 	}
-	packed_set(&m->groups, id, GROUP_OLDEST, group_oldest + 1);
-	packed_set(&m->groups, id, GROUP_SPAN, group_newest - group_oldest);
+	packed_set_all(&m->groups, id, GROUP_OLDEST, 2,
+		       (u64[]){ group_oldest + 1, group_newest - group_oldest });
 }
 
 static void add_record_to_its_group(struct model *m, const struct record *rec,
 				    struct parsed_chain *chain,
 				    const struct parsed_user_chain *user, const struct sum *sum)
 {
-	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n, id;
+	u32 key[GROUP_KEY_MAX], nr_groups = m->groups.n;
 
 	sum_add(&m->total, sum);
 	m->sampled |= sum_is_estimate(sum);
@@ -201,13 +220,10 @@ static void add_record_to_its_group(struct model *m, const struct record *rec,
 	if (m->histograms && user->file)
 		user_chains_count(&m->user, user->file,
 				  &(struct file_count){ sum->objects, sum->bytes, sum->held });
-	make_group_key(m, rec, chain, user, key);
-	/* Most records are in the group of the last record with the chain. */
-	id = chain->group;
-	if (id == GROUP_NONE || !group_has_key(m, id, key))
-		id = model_find_or_add_group(m, key);
-	chain->group = id;
-	model_add_to_group(m, id, sum, rec->ts, rec->ts + rec->span, id == nr_groups);
+	if (!make_group_key(m, rec, chain, user, key))
+		chain->group = find_or_add_group(m, key);
+	add_to_group(m, chain->group, sum, rec->ts, rec->ts + rec->span,
+		     chain->group == nr_groups);
 }
 
 static void expect_chain_in_model(void *arg, u64 stack_hash)
@@ -247,6 +263,7 @@ static void add_record_to_known_owners(struct model *m, const struct record *rec
 static const char *add_record_to_model(void *arg, const struct record *rec)
 {
 	struct model *m = arg;
+	enum owner_verdict verdict = OWNER_VERDICT_TRUE;
 	struct parsed_user_chain user;
 	unsigned int unknown_fields;
 	struct parsed_chain *chain;
@@ -268,8 +285,10 @@ static const char *add_record_to_model(void *arg, const struct record *rec)
 		return NULL;
 	update_newest_time(&m->newest, rec->ts + rec->span);
 	sum_add(&m->counted, &one);
-	switch (record_evaluate(rec, chain, &user, &m->select->sentence, &m->words, m->sink.now,
-				&unknown_fields)) {
+	if (m->select->sentence.fields_used)
+		verdict = record_evaluate(rec, chain, &user, &m->select->sentence, &m->words,
+					  m->sink.now, &unknown_fields);
+	switch (verdict) {
 	case OWNER_VERDICT_TRUE:
 		if (chain->known)
 			add_record_to_known_owners(m, rec, &one);

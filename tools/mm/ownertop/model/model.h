@@ -139,14 +139,6 @@ struct text_slice model_get_name(const struct model *m, const struct group *g,
 u64 model_get_handle(const struct model *m, const struct group *g);
 
 /*
- * Returns the number of the group with @key, which is added if it is new: the number is then the
- * number of groups before.
- */
-u32 model_find_or_add_group(struct model *m, const u32 *key);
-/* Add a sum, of objects allocated from @oldest to @newest, to a group. */
-void model_add_to_group(struct model *m, u32 id, const struct sum *sum, u64 oldest, u64 newest,
-			bool is_first);
-/*
  * Replace the time stamp @newest by @ts if that is newer. TS_UNKNOWN is the largest u64, but
  * must not replace a known time.
  */

@@ -202,9 +202,6 @@ enum owner_verdict record_evaluate(const struct record *rec, const struct parsed
 	};
 	enum owner_field field;
 
-	*unknown_fields = 0;
-	if (!s->fields_used)
-		return OWNER_VERDICT_TRUE;
 	if (rec->user_known)
 		f.fields.known_fields |= of_user;
 	if (user->functions_unknown)

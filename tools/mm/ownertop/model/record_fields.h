@@ -24,9 +24,9 @@ struct field_value {
 struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now);
 
 /*
- * Evaluate the expression and the sources of the query @s for a record. If the result is
- * OWNER_VERDICT_UNDECIDED, it depends on the fields whose bits are set in @unknown_fields.
- * Words of the record are interned in @words.
+ * Evaluate the expression and the sources of the query @s, which uses a field, for a record. If the
+ * result is OWNER_VERDICT_UNDECIDED, it depends on the fields whose bits are set in
+ * @unknown_fields. Words of the record are interned in @words.
  */
 enum owner_verdict record_evaluate(const struct record *rec, const struct parsed_chain *chain,
 				   const struct parsed_user_chain *user,

@@ -4,13 +4,6 @@
 
 #include "model/sum.h"
 
-static void add_thousandths(struct sum *sum, u64 thousandths)
-{
-	sum->thousandths += thousandths;
-	sum->objects += sum->thousandths / WEIGHT_ONE;
-	sum->thousandths %= WEIGHT_ONE;
-}
-
 /*
  * Multiply @value by a weight and round down, as the kernel does. Returns false if it
  * overflows.
@@ -61,17 +54,6 @@ bool sum_from_record(struct sum *sum, const struct record *rec)
 	return true;
 }
 
-void sum_add(struct sum *to, const struct sum *sum)
-{
-	to->objects += sum->objects;
-	add_thousandths(to, sum->thousandths);
-	to->bytes += sum->bytes;
-	to->held += sum->held;
-	to->records += sum->records;
-	to->objects_variance += sum->objects_variance;
-	to->bytes_variance += sum->bytes_variance;
-}
-
 static void set_variance(struct packed_table *p, u32 row, u32 column, double v)
 {
 	u64 bits;
@@ -97,21 +79,16 @@ void sum_add_to_row(struct packed_table *p, u32 row, const struct sum *sum)
 
 	/* Most sums are exact: three of the seven columns change. */
 	if (!sum_is_estimate(sum) && !sum->thousandths) {
-		packed_add(p, row, SUM_OBJECTS, sum->objects);
-		packed_add(p, row, SUM_BYTES, sum->bytes);
-		packed_add(p, row, SUM_WASTE, sum->held - sum->bytes);
+		packed_set_all(p, row, SUM_OBJECTS, 3, (u64[]){
+			packed_get(p, row, SUM_OBJECTS) + sum->objects,
+			packed_get(p, row, SUM_BYTES) + sum->bytes,
+			packed_get(p, row, SUM_WASTE) + sum->held - sum->bytes,
+		});
 		return;
 	}
 	all = sum_load(p, row);
 	sum_add(&all, sum);
 	sum_store(p, row, &all);
-}
-
-/* >= leaves room for the object that the thousandths of two sums can add up to. */
-bool sum_overflows(const struct sum *a, const struct sum *b)
-{
-	return b->objects >= U64_MAX - a->objects || b->bytes > U64_MAX - a->bytes ||
-	       b->held > U64_MAX - a->held || b->records > U64_MAX - a->records;
 }
 
 bool sum_equals(const struct sum *a, const struct sum *b)
@@ -123,12 +100,6 @@ bool sum_equals(const struct sum *a, const struct sum *b)
 u64 sum_get_waste(const struct sum *sum)
 {
 	return sum->held > sum->bytes ? sum->held - sum->bytes : 0;
-}
-
-bool sum_is_estimate(const struct sum *sum)
-{
-	return sum->objects != sum->records || sum->objects_variance > 0 ||
-	       sum->bytes_variance > 0;
 }
 
 /* Returns the square root of a variance, which can be infinite if the input is damaged. */

@@ -30,9 +30,36 @@ enum {
 
 /* Compute the sum of one record. Returns false if it overflows. */
 bool sum_from_record(struct sum *sum, const struct record *rec);
-void sum_add(struct sum *to, const struct sum *sum);
-/* Does the addition of two sums overflow? */
-bool sum_overflows(const struct sum *a, const struct sum *b);
+
+static inline void add_thousandths(struct sum *sum, u64 thousandths)
+{
+	sum->thousandths += thousandths;
+	sum->objects += sum->thousandths / WEIGHT_ONE;
+	sum->thousandths %= WEIGHT_ONE;
+}
+
+static inline void sum_add(struct sum *to, const struct sum *sum)
+{
+	to->objects += sum->objects;
+	if (sum->thousandths)
+		add_thousandths(to, sum->thousandths);
+	to->bytes += sum->bytes;
+	to->held += sum->held;
+	to->records += sum->records;
+	to->objects_variance += sum->objects_variance;
+	to->bytes_variance += sum->bytes_variance;
+}
+
+/*
+ * Does the addition of two sums overflow? >= leaves room for the object that the thousandths of two
+ * sums can add up to.
+ */
+static inline bool sum_overflows(const struct sum *a, const struct sum *b)
+{
+	return b->objects >= U64_MAX - a->objects || b->bytes > U64_MAX - a->bytes ||
+	       b->held > U64_MAX - a->held || b->records > U64_MAX - a->records;
+}
+
 /*
  * Are two sums equal? Variances are not compared: they are rounded, so they depend on the order
  * of addition.
@@ -74,7 +101,12 @@ static inline struct sum sum_load(const struct packed_table *p, u32 row)
 /* Returns held - bytes, or 0 if that is negative. */
 u64 sum_get_waste(const struct sum *sum);
 /* Is the sum an estimate, because at least one of its records was sampled? */
-bool sum_is_estimate(const struct sum *sum);
+static inline bool sum_is_estimate(const struct sum *sum)
+{
+	return sum->objects != sum->records || sum->objects_variance > 0 ||
+	       sum->bytes_variance > 0;
+}
+
 /*
  * Get the standard error of an estimate, of its objects or of its requested bytes: the true
  * value is within one standard error with a probability of 68%.
