@@ -15,12 +15,6 @@
 /* Upper limit of a weight: the kernel samples at least one of 2^32 objects. */
 #define WEIGHT_MAX 0x100000000ULL
 
-static const struct text_slice heads[NR_KINDS] = {
-	[KIND_PAGE] = { "Page allocated via ", 19 },
-	[KIND_SLAB] = { "Slab object allocated via ", 26 },
-	[KIND_PERCPU] = { "Per-CPU area allocated via ", 27 },
-};
-
 enum {
 	HAS_ORDER = 1 << 0,
 	HAS_PID = 1 << 1,
@@ -39,43 +33,41 @@ struct header_parser {
 	const char *p;		/* next byte of the header to parse */
 	const char *eol;	/* the newline at the end of the header */
 	const char *end;	/* end of the text in the buffer */
-	u64 order;
 	unsigned int has;
 };
 
-bool header_find_record_kind(struct text_slice t, enum record_kind *kind)
+size_t header_find_record_kind(struct text_slice t, enum record_kind *kind)
 {
-	unsigned int i;
+	const char *start = t.s;
 
-	if (!t.len || (*t.s != 'P' && *t.s != 'S'))
-		return false;
-	for (i = 0; i < NR_KINDS; i++) {
-		if (heads[i].len && text_starts_with(t, heads[i].s, heads[i].len)) {
-			*kind = i;
-			return true;
-		}
-	}
-	return false;
+	if (consume_word(&t, "Page allocated via "))
+		*kind = KIND_PAGE;
+	else if (consume_word(&t, "Slab object allocated via "))
+		*kind = KIND_SLAB;
+	else if (consume_word(&t, "Per-CPU area allocated via "))
+		*kind = KIND_PERCPU;
+	return t.s - start;
 }
 
-static const char *parse_number(struct header_parser *h, u64 *value)
+static __always_inline const char *parse_number(struct header_parser *h, u64 *value)
 {
+	struct text_slice digits = { h->p, h->eol - h->p };
 	const char *p = h->p;
+	unsigned char digit;
 	u64 v = 0;
 
 	/* The loop stops at the newline at h->eol at the latest. */
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, *p - '0', &v))
-			return "a number is too large";
+	for (; (digit = *p - '0') <= 9; p++)
+		v = v * 10 + digit;
 	if (p == h->p)
 		return "a number is missing";
 	h->p = p;
 	*value = v;
-	return NULL;
+	/* A number of 19 digits cannot overflow. */
+	return p - digits.s > 19 ? consume_number(&digits, value) : NULL;
 }
 
-static const char *parse_pid(struct header_parser *h, s64 *pid)
+static __always_inline const char *parse_pid(struct header_parser *h, s64 *pid)
 {
 	bool negative = h->p < h->eol && *h->p == '-';
 	const char *error;
@@ -91,7 +83,7 @@ static const char *parse_pid(struct header_parser *h, s64 *pid)
 	return NULL;
 }
 
-static const char *parse_size(struct header_parser *h, u64 *size)
+static __always_inline const char *parse_size(struct header_parser *h, u64 *size)
 {
 	const char *error = parse_number(h, size);
 
@@ -100,17 +92,19 @@ static const char *parse_size(struct header_parser *h, u64 *size)
 	return error;
 }
 
-static const char *parse_order(struct header_parser *h)
+static __always_inline const char *parse_order(struct header_parser *h)
 {
-	const char *error = parse_number(h, &h->order);
+	u64 order = 0;
+	const char *error = parse_number(h, &order);
 
-	if (!error && h->order > ORDER_MAX)
+	if (!error && order > ORDER_MAX)
 		return "the order is too large";
+	h->rec->order = order;
 	return error;
 }
 
 /* Parse the name of a task, "(comm)". It ends at the last ")" that is followed by ", ts ". */
-static const char *parse_comm(struct header_parser *h)
+static __always_inline const char *parse_comm(struct header_parser *h)
 {
 	static const char after[] = "), ts ";
 	const size_t after_len = sizeof(after) - 1;
@@ -130,18 +124,19 @@ static const char *parse_comm(struct header_parser *h)
 	h->rec->printed_comm = (struct text_slice){ start, last - start };
 	h->rec->comm = h->rec->printed_comm;
 	h->p = last + 1;
-	h->eol = memchr(h->p, '\n', h->end - h->p);
+	if (h->eol < h->p)	/* the name has a newline in it */
+		h->eol = memchr(h->p, '\n', h->end - h->p);
 	return h->eol ? NULL : "the header has no end";
 }
 
-static const char *parse_tgid(struct header_parser *h)
+static __always_inline const char *parse_tgid(struct header_parser *h)
 {
 	const char *error = parse_pid(h, &h->rec->tgid);
 
 	return error ? error : parse_comm(h);
 }
 
-static const char *parse_ts(struct header_parser *h)
+static __always_inline const char *parse_ts(struct header_parser *h)
 {
 	const char *start = h->p, *error = parse_number(h, &h->rec->ts);
 
@@ -155,7 +150,7 @@ static const char *parse_ts(struct header_parser *h)
 }
 
 /* Returns the value of a header's key, and moves to the next pair. */
-static struct text_slice consume_header_value(struct header_parser *h)
+static __always_inline struct text_slice consume_header_value(struct header_parser *h)
 {
 	struct text_slice value = { h->p, 0 };
 	const char *p = h->p;
@@ -171,24 +166,13 @@ static struct text_slice consume_header_value(struct header_parser *h)
 	return value;
 }
 
-static const char *parse_cache(struct header_parser *h)
+static __always_inline const char *parse_cache(struct header_parser *h)
 {
 	h->rec->cache = consume_header_value(h);
 	return h->rec->cache.len ? NULL : "the cache name is missing";
 }
 
-/* Parse the names of gfp flags in "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)". */
-static const char *parse_mask(struct header_parser *h)
-{
-	struct text_slice value = consume_header_value(h);
-	const char *open = memchr(value.s, '(', value.len);
-
-	if (open && value.s[value.len - 1] == ')')
-		h->rec->gfp = (struct text_slice){ open + 1, value.s + value.len - open - 2 };
-	return NULL;
-}
-
-static const char *parse_nid(struct header_parser *h)
+static __always_inline const char *parse_nid(struct header_parser *h)
 {
 	const char *error = parse_pid(h, &h->rec->nid);
 
@@ -208,67 +192,69 @@ const char *parse_sampling_weight(struct text_slice value, u64 *weight)
 	return NULL;
 }
 
-static bool key_equals(struct text_slice key, const char *name, size_t len)
+/* Consume @key, which ends at a space or with its pair. Returns false if another key is next. */
+static __always_inline bool consume_key(struct header_parser *h, const char *key)
 {
-	return key.len == len && !memcmp(key.s, name, len);
+	struct text_slice t = { h->p, h->eol - h->p };
+
+	if (!consume_word(&t, key))
+		return false;
+	if (*t.s == ' ')
+		t.s++;
+	else if (t.len && *t.s != ',')
+		return false;
+	h->p = t.s;
+	return true;
 }
 
-#define KEY_IS(key, literal) key_equals(key, literal, sizeof(literal) - 1)
-
-static const char *parse_value_of_key(struct header_parser *h, struct text_slice key)
+static __always_inline const char *parse_key_and_value(struct header_parser *h)
 {
-	if (KEY_IS(key, "order")) {
+	if (consume_key(h, "order")) {
 		h->has |= HAS_ORDER;
 		return parse_order(h);
 	}
-	if (KEY_IS(key, "pid")) {
+	if (consume_key(h, "mask")) {
+		h->rec->mask = consume_header_value(h);
+		return NULL;
+	}
+	if (consume_key(h, "pid")) {
 		h->has |= HAS_PID;
 		return parse_pid(h, &h->rec->pid);
 	}
-	if (KEY_IS(key, "tgid")) {
+	if (consume_key(h, "tgid")) {
 		h->has |= HAS_TGID;
 		return parse_tgid(h);
 	}
-	if (KEY_IS(key, "ts"))
+	if (consume_key(h, "ts"))
 		return parse_ts(h);
-	if (KEY_IS(key, "size")) {
+	if (consume_key(h, "size")) {
 		h->has |= HAS_SIZE;
 		return parse_size(h, &h->rec->bytes);
 	}
-	if (KEY_IS(key, "slab")) {
+	if (consume_key(h, "slab")) {
 		h->has |= HAS_SLAB;
 		return parse_size(h, &h->rec->held);
 	}
-	if (KEY_IS(key, "cache")) {
+	if (consume_key(h, "cache")) {
 		h->has |= HAS_CACHE;
 		return parse_cache(h);
 	}
-	if (KEY_IS(key, "weight"))
+	if (consume_key(h, "weight"))
 		return parse_sampling_weight(consume_header_value(h), &h->rec->weight);
-	if (KEY_IS(key, "nid"))
+	if (consume_key(h, "nid"))
 		return parse_nid(h);
-	if (KEY_IS(key, "mask"))
-		return parse_mask(h);
 	consume_header_value(h);
 	return NULL;
 }
 
-static const char *parse_keys_and_values(struct header_parser *h)
+static __always_inline const char *parse_keys_and_values(struct header_parser *h)
 {
 	for (;;) {
-		const char *error, *p = h->p;
-		struct text_slice key;
+		const char *error = parse_key_and_value(h);
 
-		while (p < h->eol && *p != ' ' && *p != ',')
-			p++;
-		key = (struct text_slice){ h->p, p - h->p };
-		h->p = p + (*p == ' ');
-		error = parse_value_of_key(h, key);
 		if (error)
 			return error;
-
-		if (h->p < h->eol && *h->p == '\r')
-			h->p++;
+		h->p += *h->p == '\r';
 		if (h->p == h->eol)
 			return NULL;
 		if (h->p[0] != ',' || h->p[1] != ' ')
@@ -292,44 +278,21 @@ static const char *find_missing_key(unsigned int has)
 	return "the header has no cache";
 }
 
-const char *header_parse(struct text_slice t, u64 page_size, enum record_kind kind,
-			 struct record *rec, const char **end)
+const char *header_parse(struct record *rec, const char *keys, const char *eol, const char *end,
+			 u64 page_size)
 {
-	unsigned int needs = kind == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
-	struct header_parser h = {
-		.rec = rec,
-		.p = t.s + heads[kind].len,
-		.end = t.s + t.len,
-	};
-	const char *error;
+	unsigned int needs = rec->kind == KIND_PAGE ? PAGE_NEEDS : OBJECT_NEEDS;
+	struct header_parser h = { .rec = rec, .p = keys, .eol = eol, .end = end };
+	const char *error = parse_keys_and_values(&h);
 
-	*rec = (struct record){
-		.kind = kind,
-		.objects = 1,
-		.ts = TS_UNKNOWN,
-		.nid = NID_UNKNOWN,
-		.pid = PID_UNKNOWN,
-		.tgid = PID_UNKNOWN,
-		.comm.s = "",
-		.printed_comm.s = "",
-		.cache.s = "",
-		.cgroup.s = "",
-		.gfp.s = "",
-	};
-	h.eol = memchr(h.p, '\n', h.end - h.p);
-	if (!h.eol)
-		return "the header has no end";
-	error = parse_keys_and_values(&h);
 	if (error)
 		return error;
 	if ((h.has & needs) != needs)
 		return find_missing_key(h.has);
-	if (kind == KIND_PAGE) {
-		rec->bytes = page_size << h.order;
+	if (rec->kind == KIND_PAGE) {
+		rec->bytes = page_size << rec->order;
 		rec->held = rec->bytes;
 	}
-	rec->order = h.order;
-	*end = h.eol + 1;
-	rec->header = (struct text_slice){ t.s, *end - t.s };
+	rec->header.len = h.eol + 1 - rec->header.s;
 	return NULL;
 }

@@ -12,16 +12,20 @@
  */
 #define COMM_MAX 64
 
-/* Does @t begin with the header of a page_owner or slab_owner record? If so, set @kind. */
-bool header_find_record_kind(struct text_slice t, enum record_kind *kind);
+/*
+ * Does @t begin with the header of a page_owner or slab_owner record? If so, set @kind, and return
+ * the length of the text before the first key. If not, return 0.
+ */
+size_t header_find_record_kind(struct text_slice t, enum record_kind *kind);
 
 /*
- * Fill @rec from the header at the beginning of @t, and set @end behind its newline.
- * @page_size: bytes of a page, for records of pages; @kind: from header_find_record_kind(). Returns
- * NULL, or what is wrong with the header.
+ * Fill @rec from its header, of which rec->kind and rec->header.s are set. @keys: its first key;
+ * @eol: the newline of its line; @end: of the text, as the name of a task may contain newlines;
+ * @page_size: bytes of a page, for records of pages. Returns NULL, or what is wrong with the
+ * header.
  */
-const char *header_parse(struct text_slice t, u64 page_size, enum record_kind kind,
-			 struct record *rec, const char **end);
+const char *header_parse(struct record *rec, const char *keys, const char *eol, const char *end,
+			 u64 page_size);
 
 /*
  * Parse the weight of a sampled object, like "8192.123", which is at least 1. Returns NULL, or

@@ -11,8 +11,8 @@
 #include "input/progress.h"
 
 /*
- * Size of the input buffer. It fits the L2 cache, and is large enough that fill_buffer() seldom
- * moves bytes.
+ * Size of the input buffer. It fits the L2 cache, and is large enough that
+ * input_fill_buffer() seldom moves bytes.
  */
 #define BUFFER_SIZE (4 * INPUT_AHEAD)
 
@@ -84,31 +84,11 @@ void input_close(struct input *in)
 	free(in->buf);
 }
 
-static void fill_buffer(struct input *in)
+void input_fill_buffer(struct input *in)
 {
 	memmove(in->buf, in->buf + in->pos, in->end - in->pos);
 	in->end -= in->pos;
 	in->pos = 0;
 	while (!in->eof && BUFFER_SIZE - in->end >= READ_MIN)
 		read_once(in, BUFFER_SIZE - in->end);
-}
-
-struct text_slice input_peek(struct input *in)
-{
-	size_t len;
-
-	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
-		fill_buffer(in);
-	/*
-	 * Never return more than INPUT_AHEAD bytes, although the buffer may have more: how many
-	 * more depends on earlier reads, and the longest record that can be read must not
-	 * depend on them.
-	 */
-	len = in->end - in->pos;
-	return (struct text_slice){ in->buf + in->pos, len < INPUT_AHEAD ? len : INPUT_AHEAD };
-}
-
-void input_skip(struct input *in, size_t bytes)
-{
-	in->pos += bytes;
 }

@@ -37,11 +37,27 @@ bool input_open(struct input *in, const char *path);
 void input_open_fd(struct input *in, int fd);
 void input_close(struct input *in);
 
+/* Read more of the input: the buffer has less than INPUT_AHEAD bytes. */
+void input_fill_buffer(struct input *in);
+
 /*
  * Returns the text of the input that is not consumed yet: INPUT_AHEAD bytes, or all that is
- * left.
+ * left. Never return more, although the buffer may have more: how many more depends on earlier
+ * reads, and the longest record that can be read must not depend on them.
  */
-struct text_slice input_peek(struct input *in);
-void input_skip(struct input *in, size_t bytes);
+static inline struct text_slice input_peek(struct input *in)
+{
+	size_t len;
+
+	if (!in->eof && in->end - in->pos < INPUT_AHEAD)
+		input_fill_buffer(in);
+	len = in->end - in->pos;
+	return (struct text_slice){ in->buf + in->pos, len < INPUT_AHEAD ? len : INPUT_AHEAD };
+}
+
+static inline void input_skip(struct input *in, size_t bytes)
+{
+	in->pos += bytes;
+}
 
 #endif

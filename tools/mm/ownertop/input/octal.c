@@ -14,13 +14,11 @@ static bool is_octal_escape(const char *p, const char *end)
 	return true;
 }
 
-struct text_slice octal_decode(struct text_slice name, char *buf)
+struct text_slice octal_decode_escapes(struct text_slice name, char *buf)
 {
 	const char *p = name.s, *end = name.s + name.len;
 	size_t len = 0;
 
-	if (!memchr(p, '\\', name.len))
-		return name;
 	while (p < end) {
 		bool escaped = is_octal_escape(p, end);
 

@@ -5,10 +5,16 @@
 
 #include "base/text.h"
 
+/* Decode a name that has backslashes, for octal_decode(). */
+struct text_slice octal_decode_escapes(struct text_slice name, char *buf);
+
 /*
  * Decode each \ooo in @name. Returns @name itself if it has none, otherwise a copy in @buf,
  * which has room for @name.
  */
-struct text_slice octal_decode(struct text_slice name, char *buf);
+static inline struct text_slice octal_decode(struct text_slice name, char *buf)
+{
+	return memchr(name.s, '\\', name.len) ? octal_decode_escapes(name, buf) : name;
+}
 
 #endif

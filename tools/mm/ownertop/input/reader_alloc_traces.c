@@ -202,19 +202,17 @@ static void read_summary(struct input_reading *r, struct text_scan *c)
 	reading_consume_scanned_bytes(r, c);
 }
 
-static void read_alloc_traces(struct input_reading *r)
+static void read_alloc_traces(struct input_reading *r, struct text_scan *c)
 {
-	struct text_scan c = reading_begin_scan(r);
+	struct text_scan start = *c;
 	struct text_slice line;
 
-	if (text_begins_summary(scan_get_rest(&c))) {
-		read_summary(r, &c);
-	} else if (scan_next_line(&c, &line) && is_alloc_traces_line(line)) {
-		reading_consume_scanned_bytes(r, &c);
-	} else {
-		c = reading_begin_scan(r);
-		reading_report_damage(r, &c, "not a line of alloc_traces");
-	}
+	if (text_begins_summary(scan_get_rest(c)))
+		read_summary(r, c);
+	else if (scan_next_line(c, &line) && is_alloc_traces_line(line))
+		reading_consume_scanned_bytes(r, c);
+	else
+		reading_report_damage(r, &start, "not a line of alloc_traces");
 }
 
 static void find_cache_of_alloc_traces(struct input_reading *r)

@@ -130,9 +130,9 @@ static const char *parse_allocinfo_line(struct input_reading *r, struct text_sli
 	return error ? error : submit_site(r, &site);
 }
 
-static void read_allocinfo(struct input_reading *r)
+static void read_allocinfo(struct input_reading *r, struct text_scan *c)
 {
-	reading_read_line(r, parse_allocinfo_line);
+	reading_read_line(r, c, parse_allocinfo_line);
 }
 
 static bool find_kind_of_allocinfo(struct input_reading *r, enum record_kind *kind)

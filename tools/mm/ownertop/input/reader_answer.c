@@ -415,9 +415,9 @@ static const char *parse_answer_line(struct input_reading *r, struct text_slice 
 	return NULL;
 }
 
-static void read_answer(struct input_reading *r)
+static void read_answer(struct input_reading *r, struct text_scan *c)
 {
-	reading_read_line(r, parse_answer_line);
+	reading_read_line(r, c, parse_answer_line);
 }
 
 /* An answer that lists slab objects is assumed to list all that the user wants. */

@@ -159,25 +159,24 @@ static const char *submit_stack_block(struct input_reading *r, const struct stac
 	return error;
 }
 
-static void read_stacks(struct input_reading *r)
+static void read_stacks(struct input_reading *r, struct text_scan *c)
 {
-	struct text_scan c = reading_begin_scan(r);
-	u64 line = c.line;
+	u64 line = c->line;
 	const char *error;
 	struct stacks_block block;
 
-	switch (parse_stack_block(&c, &block, &error)) {
+	switch (parse_stack_block(c, &block, &error)) {
 	case BLOCK_COMPLETE:
 		error = submit_stack_block(r, &block, line);
 		if (error)
 			health_report_damage(r->health, r->path, line, error);
-		reading_consume_scanned_bytes(r, &c);
+		reading_consume_scanned_bytes(r, c);
 		break;
 	case BLOCK_DAMAGED:
-		reading_report_damage(r, &c, error);
+		reading_report_damage(r, c, error);
 		break;
 	case BLOCK_TRUNCATED:
-		reading_report_truncated(r, &c);
+		reading_report_truncated(r, c);
 		break;
 	}
 }

@@ -2,54 +2,6 @@
 /* Read an input record by record, and skip its damaged places. */
 #include "input/reading.h"
 
-struct text_scan reading_begin_scan(struct input_reading *r)
-{
-	struct text_slice t = input_peek(&r->in);
-
-	return (struct text_scan){ t.s, t.s + t.len, r->line };
-}
-
-struct text_slice scan_get_rest(const struct text_scan *c)
-{
-	return (struct text_slice){ c->p, c->end - c->p };
-}
-
-const char *scan_find_line_end(const struct text_scan *c)
-{
-	return memchr(c->p, '\n', c->end - c->p);
-}
-
-bool scan_next_line(struct text_scan *c, struct text_slice *line)
-{
-	const char *nl = scan_find_line_end(c);
-
-	if (!nl)
-		return false;
-	*line = (struct text_slice){ c->p, nl - c->p };
-	if (line->len && nl[-1] == '\r')
-		line->len--;
-	c->p = nl + 1;
-	c->line++;
-	return true;
-}
-
-/* Returns the length of the blank line, with its newline, that @t begins with, or 0. */
-static size_t blank_line_len(struct text_slice t)
-{
-	if (TEXT_STARTS(t, "\n"))
-		return 1;
-	return TEXT_STARTS(t, "\r\n") ? 2 : 0;
-}
-
-bool scan_blank_line(struct text_scan *c)
-{
-	size_t len = blank_line_len(scan_get_rest(c));
-
-	c->p += len;
-	c->line += !!len;
-	return len;
-}
-
 /* Move the lines from the first user frame on from @stack to @user. */
 static void split_user_lines(struct text_slice *stack, struct text_slice *user)
 {
@@ -82,12 +34,6 @@ bool scan_frame_lines(struct text_scan *c, struct text_slice *stack, struct text
 	if (TEXT_STARTS(((struct text_slice){ last, c->p - last }), USER_LINE))
 		split_user_lines(stack, user);
 	return true;
-}
-
-void reading_consume_scanned_bytes(struct input_reading *r, const struct text_scan *c)
-{
-	input_skip(&r->in, c->p - (r->in.buf + r->in.pos));
-	r->line = c->line;
 }
 
 /*
@@ -137,21 +83,21 @@ void reading_report_truncated(struct input_reading *r, const struct text_scan *c
 		skip_damaged_record(r, false);
 }
 
-void reading_read_line(struct input_reading *r, line_parser parse)
+void reading_read_line(struct input_reading *r, struct text_scan *c, line_parser parse)
 {
-	struct text_scan c = reading_begin_scan(r), start = c;
+	struct text_scan start = *c;
 	struct text_slice line;
 	const char *error;
 
-	if (!scan_next_line(&c, &line)) {
-		reading_report_truncated(r, &c);
+	if (!scan_next_line(c, &line)) {
+		reading_report_truncated(r, c);
 		return;
 	}
 	error = parse(r, line);
 	if (error)
 		reading_report_damage(r, &start, error);
 	else
-		reading_consume_scanned_bytes(r, &c);
+		reading_consume_scanned_bytes(r, c);
 }
 
 void reading_submit_record(struct input_reading *r, const struct record *rec, u64 line)
@@ -173,7 +119,7 @@ bool reading_read_record(struct input_reading *r)
 		return true;
 	}
 	r->not_empty = true;
-	r->format->read(r);
+	r->format->read(r, &c);
 	return true;
 }
 

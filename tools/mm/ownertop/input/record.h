@@ -75,7 +75,7 @@ struct record {
 	struct text_slice printed_ts;	/* the digits of ts in a header; empty: it has none */
 	struct text_slice cache;	/* name of the cache; empty: not a slab object */
 	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
-	struct text_slice gfp;	/* names of the gfp flags with "|" between them */
+	struct text_slice mask;	/* "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)"; empty: unknown */
 	struct text_slice stack;	/* lines of the call chain, the allocator first */
 	u64 stack_hash;		/* record_hash_stack(stack), or 0: not computed */
 	struct text_slice user;	/* lines " user FRAME" of the user chain, the innermost first */
@@ -101,7 +101,7 @@ struct record {
 	.comm.s = "", \
 	.cache.s = "", \
 	.cgroup.s = "", \
-	.gfp.s = "", \
+	.mask.s = "", \
 	.stack.s = "", \
 	.user.s = "", \
 })

@@ -88,7 +88,7 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 	case OWNER_FIELD_CGROUP:
 		return intern_word(m, rec->cgroup, guess);
 	case OWNER_FIELD_GFP:
-		return intern_word(m, rec->gfp, guess);
+		return intern_word(m, record_get_gfp(rec), guess);
 	default:
 		return intern_number(m, get_field_number(m, rec, by));
 	}

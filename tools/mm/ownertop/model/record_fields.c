@@ -86,10 +86,21 @@ static struct field_value get_order_value(const struct record *rec)
 	return make_number_value(rec->kind == KIND_PAGE && !rec->summed, rec->order);
 }
 
+struct text_slice record_get_gfp(const struct record *rec)
+{
+	const struct text_slice mask = rec->mask;
+	const char *open = memchr(mask.s, '(', mask.len);
+
+	if (!open || mask.s[mask.len - 1] != ')')
+		return (struct text_slice){ "", 0 };
+	return (struct text_slice){ open + 1, mask.s + mask.len - open - 2 };
+}
+
 struct field_value record_field_value(const struct record *rec, enum owner_field field, u64 now)
 {
 	u64 size = rec->summed ? rec->each_size : rec->bytes;
 	u64 held = rec->summed ? rec->each_held : rec->held;
+	struct text_slice gfp;
 
 	switch (field) {
 	case OWNER_FIELD_CACHE:
@@ -117,9 +128,10 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
 	case OWNER_FIELD_HANDLE:
 		return make_number_value(rec->handle != HANDLE_UNKNOWN, rec->handle);
 	case OWNER_FIELD_GFP:
+		gfp = record_get_gfp(rec);
 		return (struct field_value){
-			.state = rec->gfp.len ? FIELD_KNOWN : FIELD_UNKNOWN,
-			.word = rec->gfp,
+			.state = gfp.len ? FIELD_KNOWN : FIELD_UNKNOWN,
+			.word = gfp,
 		};
 	default:
 		return make_number_value(false, 0);
@@ -146,7 +158,8 @@ static const char *intern_terminated_word(struct strings *words, struct text_sli
 static bool any_flag_matches(const struct record_fields *f, const struct owner_sentence *s,
 			     const struct owner_comparison *c)
 {
-	const char *flag = f->rec->gfp.s, *end = flag + f->rec->gfp.len;
+	struct text_slice gfp = record_get_gfp(f->rec);
+	const char *flag = gfp.s, *end = flag + gfp.len;
 
 	while (flag < end) {
 		const char *bar = memchr(flag, '|', end - flag);

@@ -17,6 +17,9 @@ struct field_value {
 	struct text_slice word;
 };
 
+/* Returns the names of the gfp flags, with "|" between them. */
+struct text_slice record_get_gfp(const struct record *rec);
+
 /*
  * Returns the value of @field of a record. Functions and modules are fields of the call chain:
  * see struct parsed_chain. @now: the time that ages are counted from.
