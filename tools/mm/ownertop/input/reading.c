@@ -2,6 +2,37 @@
 /* Read an input record by record, and skip its damaged places. */
 #include "input/reading.h"
 
+/* Bytes that the CPU compares at once, of a block that needs one branch. */
+typedef unsigned char byte_vector __attribute__((vector_size(16)));
+#define BLOCK_SIZE 64
+
+/*
+ * Move a scan over blocks in which each newline has a space behind it: most bytes of a dump are in
+ * lines of frames.
+ */
+static void skip_blocks_of_frames(struct text_scan *c)
+{
+	for (; c->end - c->p > BLOCK_SIZE; c->p += BLOCK_SIZE) {
+		byte_vector byte, next, newlines = { 0 }, ends = { 0 };
+		u64 halves[2];
+		size_t i;
+
+#pragma GCC unroll 4
+		for (i = 0; i < BLOCK_SIZE; i += sizeof(byte)) {
+			memcpy(&byte, c->p + i, sizeof(byte));
+			memcpy(&next, c->p + i + 1, sizeof(next));
+			newlines -= byte == '\n';
+			ends |= (byte == '\n') & ~(next == ' ');
+		}
+		memcpy(halves, &ends, sizeof(halves));
+		if (halves[0] | halves[1])
+			return;
+		/* Add up the bytes, each of which is at most 4 in a half. */
+		memcpy(halves, &newlines, sizeof(halves));
+		c->line += (halves[0] + halves[1]) * 0x0101010101010101 >> 56;
+	}
+}
+
 /* Move the lines from the first user frame on from @stack to @user. */
 static void split_user_lines(struct text_slice *stack, struct text_slice *user)
 {
@@ -15,22 +46,23 @@ static void split_user_lines(struct text_slice *stack, struct text_slice *user)
 
 bool scan_frame_lines(struct text_scan *c, struct text_slice *stack, struct text_slice *user)
 {
-	const char *last = c->p;
+	struct text_slice line;
+	const char *last;
 
 	stack->s = c->p;
-	while (c->p < c->end && *c->p == ' ') {
-		const char *nl = scan_find_line_end(c);
-
-		if (!nl)
-			return false;
-		last = c->p;
-		c->p = nl + 1;
-		c->line++;
+	if (c->p < c->end && *c->p == ' ') {
+		skip_blocks_of_frames(c);
+		do {
+			if (!scan_next_line(c, &line))
+				return false;
+		} while (c->p < c->end && *c->p == ' ');
 	}
 	stack->len = c->p - stack->s;
 	if (!user)
 		return true;
 	*user = (struct text_slice){ c->p, 0 };
+	last = stack->len ? memrchr(stack->s, '\n', stack->len - 1) : NULL;
+	last = last ? last + 1 : stack->s;
 	if (TEXT_STARTS(((struct text_slice){ last, c->p - last }), USER_LINE))
 		split_user_lines(stack, user);
 	return true;
