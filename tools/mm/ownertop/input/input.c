@@ -14,7 +14,7 @@
  * Size of the input buffer. It fits the L2 cache, and is large enough that
  * input_fill_buffer() seldom moves bytes.
  */
-#define BUFFER_SIZE (4 * INPUT_AHEAD)
+#define BUFFER_SIZE (8 * INPUT_AHEAD)
 
 /* Smallest read: page_owner returns an error if the buffer is too small for a record. */
 #define READ_MIN (INPUT_AHEAD / 2)
