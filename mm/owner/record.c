@@ -28,7 +28,11 @@ static u64 clock_at_tick_0;
 
 static int __init owner_time_init(void)
 {
-	clock_at_tick_0 = local_clock() - owner_ticks() * OWNER_TICK_NS;
+	u64 now = owner_ticks();
+	u64 first = (u64)INITIAL_JIFFIES >> OWNER_TICKS_SHIFT;
+
+	/* The first tick can have begun before the clock: it becomes 0 then, not a negative time. */
+	clock_at_tick_0 = max(local_clock(), (now - first) * OWNER_TICK_NS) - now * OWNER_TICK_NS;
 	return 0;
 }
 early_initcall(owner_time_init);

@@ -93,6 +93,14 @@ static void test_planted_is_found(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
+/* The first objects of a boot have no negative time. */
+static void test_first_tick(struct kunit *test)
+{
+	u64 first = (u64)INITIAL_JIFFIES >> OWNER_TICKS_SHIFT;
+
+	KUNIT_EXPECT_LE(test, owner_record_time_to_ns(first), local_clock());
+}
+
 static void test_bulk_is_found(struct kunit *test)
 {
 	struct kmem_cache *cache = create_test_cache(test, 0);
@@ -618,6 +626,7 @@ static void test_slab_goes(struct kunit *test)
 
 static struct kunit_case owner_slab_cases[] = {
 	KUNIT_CASE(test_planted_is_found),
+	KUNIT_CASE(test_first_tick),
 	KUNIT_CASE(test_bulk_is_found),
 	KUNIT_CASE(test_handles_are_put_once),
 	KUNIT_CASE(test_free_without_task),
