@@ -126,6 +126,27 @@ void owner_objcg_put(struct obj_cgroup *objcg)
 }
 
 /**
+ * owner_objcg_has_room() - does the cgroup have memory free, without reclaim?
+ * @objcg: from owner_objcg_get()
+ * @size: bytes
+ */
+bool owner_objcg_has_room(struct obj_cgroup *objcg, size_t size)
+{
+	unsigned long used, pages = size >> PAGE_SHIFT;
+	struct mem_cgroup *memcg;
+	bool room = true;
+
+	rcu_read_lock();
+	memcg = objcg ? obj_cgroup_memcg(objcg) : NULL;
+	for (; memcg && room; memcg = parent_mem_cgroup(memcg)) {
+		used = page_counter_read(&memcg->memory);
+		room = used + pages <= READ_ONCE(memcg->memory.max);
+	}
+	rcu_read_unlock();
+	return room;
+}
+
+/**
  * owner_objcg_charge() - charge memory
  * @objcg: from owner_objcg_get()
  * @flags: with __GFP_RETRY_MAYFAIL, or without __GFP_DIRECT_RECLAIM: the cgroup's OOM killer is not

@@ -29,6 +29,7 @@ void owner_cgroup_of_page(struct page *page, char *path);
 void owner_cgroup_print(struct seq_buf *text, struct page *page);
 struct obj_cgroup *owner_objcg_get(void);
 void owner_objcg_put(struct obj_cgroup *objcg);
+bool owner_objcg_has_room(struct obj_cgroup *objcg, size_t size);
 int owner_objcg_charge(struct obj_cgroup *objcg, gfp_t flags, size_t size);
 void owner_objcg_uncharge(struct obj_cgroup *objcg, size_t size);
 
@@ -74,6 +75,11 @@ static inline struct obj_cgroup *owner_objcg_get(void)
 
 static inline void owner_objcg_put(struct obj_cgroup *objcg)
 {
+}
+
+static inline bool owner_objcg_has_room(struct obj_cgroup *objcg, size_t size)
+{
+	return true;
 }
 
 static inline int owner_objcg_charge(struct obj_cgroup *objcg, gfp_t flags, size_t size)

@@ -260,24 +260,20 @@ static void note_shortage(struct owner_query *query, const char *reason, gfp_t f
 	query->short_at = query->nr_groups;
 }
 
-/*
- * Memory of the cgroup that a query leaves to its tasks, so that their page faults do not meet the
- * cgroup's OOM killer; and after how many bytes the query looks whether it is still there.
- */
-#define LEFT_TO_TASKS	SZ_512K
-#define BYTES_TO_LOOK	SZ_64K
+/* Memory of its cgroup that a query leaves free, or page faults there meet the OOM killer. */
+#define LEFT_FREE	SZ_512K
 
 /* Count @size bytes for the query. False if they are too many for its cgroup. */
 static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
-	bool look = query->memory / BYTES_TO_LOOK != (query->memory + size) / BYTES_TO_LOOK;
-	size_t left = look ? LEFT_TO_TASKS : 0;
+	/* If less is free, a charge for a moment makes the cgroup reclaim what it can. */
+	size_t left = owner_objcg_has_room(query->objcg, size + LEFT_FREE) ? 0 : LEFT_FREE;
 
 	if (owner_objcg_charge(query->objcg, flags, size + left)) {
-		note_shortage(query, "the memory cgroup of the reader was full", flags);
+		note_shortage(query, "the memory cgroup of the reader was nearly full", flags);
 		return false;
 	}
-	if (look)
+	if (left)
 		owner_objcg_uncharge(query->objcg, left);
 	query->memory += size;
 	return true;
@@ -501,9 +497,11 @@ int owner_query_make_do(struct owner_query *query)
  */
 void owner_query_trim_table(struct owner_query *query)
 {
-	/* Without memory for a smaller table the larger one is kept. */
-	if (query->nr_groups < query->room)
-		resize_table(query, max(query->nr_groups, 2U));
+	const char *short_of = query->short_of;
+
+	/* Without memory for a smaller table the larger one is kept, which is no shortage. */
+	if (query->nr_groups < query->room && resize_table(query, max(query->nr_groups, 2U)))
+		query->short_of = short_of;
 }
 
 /**

@@ -120,12 +120,12 @@ ok "... and freed after it was read" [ "$after" -lt $((before + 2048)) ]
 ok "a reader with less memory gets a shorter answer" \
 	file_has "$work/bounded" "^other: groups [1-9][0-9]{4}, "
 ok "... which says why" file_has "$work/bounded" \
-	"^# other: .* when there were [1-9][0-9]+, as the memory cgroup of the reader was full;"
+	"^# other: .* when there were [1-9][0-9]+, as the memory cgroup of the reader was nearly full;"
 ok "... and has the whole total" file_has "$work/bounded" \
 	"^total: groups 6[0-9]{4}, objects [67][0-9]{4}, "
 ok "... and is not killed" file_has "$work/bounded" "^oom_kill 0"
 ok "a mark that needs more is refused in words" file_has "$work/unmarked" \
-	"^no memory for more than [1-9][0-9]+ groups, as the memory cgroup of the reader was full: "
+	"^no memory for more than [1-9][0-9]+ groups, as the memory cgroup of the reader was nearly full: "
 ok "... so that there is none" file_has "$work/unmarked" "^this open file has no mark"
 ok "... and nobody is killed" file_has "$work/unmarked" "^oom_kill 0"
 # KiB before, with a mark, after an answer and after the file was closed
