@@ -23,7 +23,7 @@ long owner_read_losses(enum owner_loss reason)
 	return sum;
 }
 
-/* Value of local_clock() when owner_ticks() was 0. */
+/* Value of local_clock() when owner_ticks() was 0, or up to a tick more. */
 static u64 clock_at_tick_0;
 
 static int __init owner_time_init(void)
@@ -31,7 +31,7 @@ static int __init owner_time_init(void)
 	u64 now = owner_ticks();
 	u64 first = (u64)INITIAL_JIFFIES >> OWNER_TICKS_SHIFT;
 
-	/* The first tick can have begun before the clock: its time is 0 then, not negative. */
+	/* The first tick can have begun before the clock: times are later then, but not negative. */
 	clock_at_tick_0 = max(local_clock(), (now - first) * OWNER_TICK_NS) - now * OWNER_TICK_NS;
 	return 0;
 }
