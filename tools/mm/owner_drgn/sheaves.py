@@ -11,6 +11,7 @@ from drgn import Program
 
 from .caches import slab_caches
 from .cpus import percpu_offsets
+from .format import FormatError
 from .layout import Layout, member_offset
 from .memory import (byte_order, cached, notes_of, read_memory, read_number, read_variable,
                      walk_list, word_size)
@@ -38,7 +39,7 @@ class SheafReader:
     """Finds the sheaves of caches."""
 
     def __init__(self, prog: Program) -> None:
-        """Raises LookupError if this kernel has no sheaves."""
+        """Raises LookupError if this kernel has other sheaves."""
         self.prog = prog
         self.word = word_size(prog)
         self.cache = Layout(prog, "struct kmem_cache", "cpu_sheaves", "sheaf_capacity")
@@ -107,11 +108,13 @@ class SheafReader:
 
 
 def _read_sheaves(prog: Program) -> Sheaves:
+    # Before 32c894c7274b (in v7.0) CPUs have freelists.
+    if not prog.type("struct kmem_cache").has_member("cpu_sheaves"):
+        return Sheaves([], {})
     try:
         reader = SheafReader(prog)
-    except LookupError:
-        # Before 32c894c7274b (in v7.0) CPUs have freelists.
-        return Sheaves([], {})
+    except LookupError as error:
+        raise FormatError(f"the sheaves of this kernel are not known: {error}") from None
     return reader.read_sheaves()
 
 

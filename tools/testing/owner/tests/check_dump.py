@@ -52,8 +52,9 @@ def find_oldest_on_tail_page(path: str) -> Tuple[str, str]:
     """Key of the object. The page frame of a record is that of the slab's first page."""
     found = [(int(match[1]), int(match[3], 16) // PAGE - int(match[2], 16), match[3])
              for match in map(PLACE.search, read_records(path).values()) if match]
-    first_page = min(page for _, page, _ in found)
-    time, _, address = min(place for place in found if place[1] > first_page)
+    first_page = min((page for _, page, _ in found), default=0)
+    time, _, address = min((place for place in found if place[1] > first_page),
+                           default=(0, 0, "no object on a tail page"))
     return address, str(time)
 
 
@@ -66,7 +67,7 @@ def compare_objects(live_path: str, answer_path: str) -> List[str]:
     found = {chain for key, chain, _ in list_planted(live_path) if key in asked}
     wrong += [f"no answer has an object of {chain}" for chain in sorted(chains - found)]
     tail = find_oldest_on_tail_page(live_path)
-    if answers.get(tail) != read_records(live_path)[tail]:
+    if answers.get(tail, "") != read_records(live_path).get(tail):
         wrong.append(f"object {tail[0]}, on a tail page: {answers.get(tail, 'no answer')}")
     return wrong
 
