@@ -23,7 +23,7 @@ struct packed_column {
 };
 
 struct packed_table {
-	char *rows;		/* padded, so that the last column is read as a u64 */
+	char *rows;		/* padded, so that a u64 at the last column is read and written */
 	u32 n;
 	u32 cap;
 	u32 row_size;

@@ -10,10 +10,7 @@
 #include "input/input.h"
 #include "input/progress.h"
 
-/*
- * Size of the input buffer. It fits the L2 cache, and is large enough that
- * input_fill_buffer() seldom moves bytes.
- */
+/* Size of the input buffer: input_fill_buffer() moves an eighth of what it reads at most. */
 #define BUFFER_SIZE (8 * INPUT_AHEAD)
 
 /* Smallest read: page_owner returns an error if the buffer is too small for a record. */

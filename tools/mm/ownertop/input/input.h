@@ -42,7 +42,7 @@ void input_fill_buffer(struct input *in);
 
 /*
  * Returns the text of the input that is not consumed yet: INPUT_AHEAD bytes, or all that is
- * left. Never return more, although the buffer may have more: how many more depends on earlier
+ * left. It is never more, although the buffer may have more: how many more depends on earlier
  * reads, and the longest record that can be read must not depend on them.
  */
 static inline struct text_slice input_peek(struct input *in)
