@@ -12,7 +12,8 @@
 
 /*
  * kvfree_rcu_barrier() is not for modules: a kprobe finds it, which is not armed as that allocates.
- * Kernels without batches need only rcu_barrier().
+ * The kernel must not have CONFIG_X86_KERNEL_IBT, with which the address is not the function's.
+ * Without batches, kfree_rcu() needs only rcu_barrier().
  */
 static inline void owner_kvfree_rcu_barrier(void)
 {
