@@ -287,7 +287,7 @@ static noinline void plant_page_in_interrupt(struct irq_work *work)
  */
 static void test_interrupt_is_owner(struct kunit *test)
 {
-	struct irq_work work = IRQ_WORK_INIT_HARD(plant_page_in_interrupt);
+	struct irq_work work = IRQ_WORK_INIT(plant_page_in_interrupt);
 	struct page_owner owner;
 	unsigned long flags;
 
