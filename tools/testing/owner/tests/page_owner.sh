@@ -161,8 +161,10 @@ check_sentences()
 		equals "$(count_matching_lines by_func '^Page allocated .*\(pages planter\)') $(count_matching_lines by_func '^ pages_thread\+')" "37 37"
 	ok "groups add them up" equals "$(awk '/^total/ { print $4 }' "$work/groups")" \
 		"$(awk '/^group/ { sum += $4 } END { print sum }' "$work/groups")"
+	seen="$work/groups $work/truth"
 	ok "... all of them" equals "$(awk '/^total/ { print $3 }' "$work/groups")" \
 		"$(awk 'NR { sum += $3 } END { print sum }' "$work/truth")"
+	seen=$work/seen
 	ok "pages that serve slabs say whose objects" \
 		file_has "$work/slabs" "^Slab objects of kmalloc-64: [1-9][0-9]* owned, [0-9]+ untracked"
 	ok "... and all of them do" \
