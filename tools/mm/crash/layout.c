@@ -181,7 +181,8 @@ static bool find_members(void)
 			*m->offset = find_member(m->type, m->older);
 		if (*m->offset >= 0 || m->optional)
 			continue;
-		error(INFO, "debug information lacks struct %s%s%s%s%s: is this the dump's vmlinux?\n",
+		error(INFO,
+		      "debug information lacks struct %s%s%s%s%s: is this the dump's vmlinux?\n",
 		      m->type, m->member ? "." : "", m->member ? m->member : "",
 		      m->older ? " or ." : "", m->older ? m->older : "");
 		return false;

@@ -341,7 +341,8 @@ static void refuse_ignored_options(const struct options *o, unsigned int used)
 				   "is a view without that form");
 	refuse_list_of_objects(o);
 	if (check_is_wanted(o) && (o->format != FORMAT_TEXT || o->interval_ms || o->output))
-		usage_refuse_option("--check", "takes no --json, --csv, --html, --live nor --output");
+		usage_refuse_option("--check",
+				    "takes no --json, --csv, --html, --live nor --output");
 	if (o->output && o->interval_ms)
 		usage_refuse_value("--output", o->output, "cannot be had with --live");
 	if ((o->view->no_terminal || o->format == FORMAT_HTML) && !o->output &&

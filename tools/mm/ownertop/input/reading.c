@@ -2,8 +2,7 @@
 /* Read an input record by record, and skip its damaged places. */
 #include "input/reading.h"
 
-/* Bytes that the CPU compares at once, of a block that needs one branch. */
-typedef unsigned char byte_vector __attribute__((vector_size(16)));
+/* Bytes that need one branch. The CPU compares 16 of them at once. */
 #define BLOCK_SIZE 64
 
 /*
@@ -13,7 +12,8 @@ typedef unsigned char byte_vector __attribute__((vector_size(16)));
 static void skip_blocks_of_frames(struct text_scan *c)
 {
 	for (; c->end - c->p > BLOCK_SIZE; c->p += BLOCK_SIZE) {
-		byte_vector byte, next, newlines = { 0 }, ends = { 0 };
+		__attribute__((vector_size(16))) unsigned char byte, next,
+			newlines = { 0 }, ends = { 0 };
 		u64 halves[2];
 		size_t i;
 

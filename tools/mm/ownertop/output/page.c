@@ -7,10 +7,6 @@
 #include "output/notes.h"
 #include "output/page.h"
 
-/* The bytes of page.html, which the linker has put into the program. */
-extern const char _binary_page_html_start[];
-extern const char _binary_page_html_end[];
-
 struct json_note_list {
 	FILE *out;
 	u32 nr_lines;

@@ -7,7 +7,9 @@
 
 #include "model/answer.h"
 
-/* The bytes of the pages of views, which the linker has put into the program. */
+/* The bytes of pages, which the linker has put into the program. */
+extern const char _binary_page_html_start[];
+extern const char _binary_page_html_end[];
 extern const char _binary_flame_html_start[];
 extern const char _binary_flame_html_end[];
 extern const char _binary_trend_html_start[];
