@@ -31,7 +31,7 @@ static int __init owner_time_init(void)
 	u64 now = owner_ticks();
 	u64 first = (u64)INITIAL_JIFFIES >> OWNER_TICKS_SHIFT;
 
-	/* The first tick can have begun before the clock: times are later then, but not negative. */
+	/* The first tick can have begun before the clock: times are later then, not negative. */
 	clock_at_tick_0 = max(local_clock(), (now - first) * OWNER_TICK_NS) - now * OWNER_TICK_NS;
 	return 0;
 }
