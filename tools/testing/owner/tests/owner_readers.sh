@@ -103,7 +103,8 @@ ok "a reader in a memory cgroup asks for many groups" run_reader_guest \
 	charged; ask; dd bs=4096 count=1 <&3 >/dev/null 2>&1
 	charged; cat <&3 >/dev/null; charged; echo ===
 	echo 8M >/sys/fs/cgroup/reader/memory.max
-	while :; do /bin/ls /proc/self >/dev/null; done & # needs memory of the cgroup, too
+	text=\$(printf %200000s x) # a task beside charges 49 pages at a time, without fork()
+	while :; do echo \"\$text\" >/tmp/pages; : >/tmp/pages; done &
 	for i in 1 2 3 4 5; do ask; cat <&3 >/tmp/answer 2>&1; done; grep '^[a-z#]' /tmp/answer
 	grep oom_kill /sys/fs/cgroup/reader/memory.events; echo ===
 	kill \$!; wait
