@@ -262,12 +262,15 @@ static void note_shortage(struct owner_query *query, const char *reason, gfp_t f
 
 /* Memory of its cgroup that a query leaves free, or page faults there meet the OOM killer. */
 #define LEFT_FREE	SZ_512K
+/* A query looks for it after so many bytes. */
+#define BYTES_TO_LOOK	SZ_64K
 
 /* Count @size bytes for the query. False if they are too many for its cgroup. */
 static bool charge_memory(struct owner_query *query, size_t size, gfp_t flags)
 {
 	/* If less is free, a charge for a moment makes the cgroup reclaim what it can. */
-	size_t left = owner_objcg_has_room(query->objcg, size + LEFT_FREE) ? 0 : LEFT_FREE;
+	bool look = query->memory / BYTES_TO_LOOK != (query->memory + size) / BYTES_TO_LOOK;
+	size_t left = look && !owner_objcg_has_room(query->objcg, size + LEFT_FREE) ? LEFT_FREE : 0;
 
 	if (owner_objcg_charge(query->objcg, flags, size + left)) {
 		note_shortage(query, "the memory cgroup of the reader was nearly full", flags);
