@@ -262,7 +262,7 @@ static void note_shortage(struct owner_query *query, const char *reason, gfp_t f
 
 /* Memory of its cgroup that a query leaves free, or page faults there meet the OOM killer. */
 #define LEFT_FREE	SZ_512K
-/* A query looks for it after so many bytes. */
+/* A query that has taken so many more bytes looks whether LEFT_FREE is still free. */
 #define BYTES_TO_LOOK	SZ_64K
 
 /* Count @size bytes for the query. False if they are too many for its cgroup. */

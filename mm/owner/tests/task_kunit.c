@@ -161,7 +161,7 @@ static void test_exit(struct kunit *test)
 
 /* Records of a task's size that the depot can have memory for without an allocation. */
 #define FILLERS		131072
-/* After so many records were refused in a row, few pools have not been searched. */
+/* Refusals in a row after which most pools have been searched: each refusal searches a few. */
 #define REFUSALS	10
 
 /* Save records of a task's size after @nr others until the depot refuses. Return their number. */
