@@ -7,6 +7,7 @@
  */
 
 #include <linux/cgroup.h>
+#include <linux/kernfs.h>
 #include <linux/memcontrol.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -33,43 +34,51 @@ static bool copy_path(const struct mem_cgroup *memcg, char *path)
 	return *path;
 }
 
-/* A number that identifies the current task's cgroup; 0 in interrupts. */
-u64 owner_cgroup_number(void)
-{
-	struct mem_cgroup *memcg;
-	u64 number = 0;
-
-	if (!in_task())
-		return 0;
-	rcu_read_lock();
-	memcg = mem_cgroup_from_task(current);
-	if (memcg)
-		number = cgroup_id(memcg->css.cgroup);
-	rcu_read_unlock();
-	return number;
-}
-
 /**
  * owner_cgroup_of_task() - get the cgroup of the current task
- * @path: filled with its path, OWNER_CGROUP_MAX bytes
+ * @path: filled with its path, OWNER_CGROUP_MAX bytes, unless it is NULL
  *
- * Context: not in NMI.
+ * Context: any without @path, with it not NMI.
  *
- * Return: its number, as owner_cgroup_number(); 0 in interrupts, and if the task has no cgroup.
+ * Return: the number of the cgroup, which is never reused; 0 if the task has no cgroup.
  */
 u64 owner_cgroup_of_task(char *path)
 {
 	struct mem_cgroup *memcg;
 	u64 number = 0;
 
-	if (!in_task())
+	if (mem_cgroup_disabled())
 		return 0;
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);
-	if (copy_path(memcg, path))
+	if (memcg && (!path || copy_path(memcg, path)))
 		number = cgroup_id(memcg->css.cgroup);
 	rcu_read_unlock();
 	return number;
+}
+
+/**
+ * owner_cgroup_path() - get the path of a cgroup
+ * @number: from owner_cgroup_of_task()
+ * @path: filled with the path, OWNER_CGROUP_MAX bytes; with OWNER_CGROUP_REMOVED and the number if
+ *	the cgroup was removed; empty if @number is 0
+ *
+ * Context: a task's, without locks of an allocation.
+ */
+void owner_cgroup_path(u64 number, char *path)
+{
+	struct kernfs_node *node;
+
+	*path = '\0';
+	if (!number)
+		return;
+	node = kernfs_find_and_get_node_by_id(root_mem_cgroup->css.cgroup->root->kf_root, number);
+	if (!node) {
+		snprintf(path, OWNER_CGROUP_MAX, OWNER_CGROUP_REMOVED "%llu", number);
+		return;
+	}
+	kernfs_path(node, path, OWNER_CGROUP_MAX);
+	kernfs_put(node);
 }
 
 /**

@@ -15,14 +15,17 @@ struct slab;
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
 
+/* Stands before the number of a cgroup that was removed, whose path is not known any more. */
+#define OWNER_CGROUP_REMOVED	"removed:"
+
 /* Size of a buffer for a path. Longer paths are truncated. */
 #define OWNER_CGROUP_MAX	256
 
 #ifdef CONFIG_MEMCG
 
 bool owner_cgroups_on(void);
-u64 owner_cgroup_number(void);
 u64 owner_cgroup_of_task(char *path);
+void owner_cgroup_path(u64 number, char *path);
 struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts, unsigned int index);
 void owner_cgroup_of_objcg(struct obj_cgroup *objcg, char *path);
 void owner_cgroup_of_page(struct page *page, char *path);
@@ -40,14 +43,13 @@ static inline bool owner_cgroups_on(void)
 	return false;
 }
 
-static inline u64 owner_cgroup_number(void)
+static inline u64 owner_cgroup_of_task(char *path)
 {
 	return 0;
 }
 
-static inline u64 owner_cgroup_of_task(char *path)
+static inline void owner_cgroup_path(u64 number, char *path)
 {
-	return 0;
 }
 
 static inline struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts,

@@ -91,6 +91,7 @@ struct owner_task {
 	pid_t pid;
 	pid_t tgid;
 	char comm[TASK_COMM_LEN];
+	u64 cgroup;			/* owner_cgroup_of_task(); 0: none */
 };
 
 /* The depot's counters of a chain. A sample counts as all objects that it stands for. */

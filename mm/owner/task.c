@@ -3,16 +3,16 @@
  * Tasks: intern the current task, and read an interned one.
  *
  * task_struct has two fields for this. owner_task is the task's handle, with a reference,
- * or 0. owner_task_changes counts changes of the pid and of the comm. Another task can
- * change the comm at any time:
+ * or 0. owner_task_changes counts changes of the pid, of the comm and of the cgroup. Another
+ * task can change the comm and the cgroup at any time:
  *
  *	the task, and interrupts on it		who changes it
- *	read owner_task_changes			write the comm
- *	read the pid and the comm		increment owner_task_changes
+ *	read owner_task_changes			change the comm or the cgroup
+ *	read pid, comm and cgroup		increment owner_task_changes
  *	set owner_task				if owner_task is set, exchange it with 0
  *	read owner_task_changes again
  *
- * If the task has read the old comm and sets owner_task too late for the exchange, it finds
+ * If the task has read what was before and sets owner_task too late for the exchange, it finds
  * that owner_task_changes is not what it was, and sets owner_task to 0.
  */
 
@@ -23,6 +23,7 @@
 #include <linux/stackdepot_capture.h>
 #include <linux/string.h>
 
+#include "cgroup.h"
 #include "task.h"
 
 /**
@@ -33,6 +34,8 @@ unsigned long owner_task_read_word(unsigned int i)
 {
 	if (!i)
 		return (u64)(u32)current->tgid << 32 | (u32)current->pid;
+	if (i == OWNER_TASK_CGROUP_WORD)
+		return owner_cgroup_of_task(NULL);
 	/* A comm that changes meanwhile reads as a mixture of both, but is terminated. */
 	return data_race(((unsigned long *)current->comm)[i - 1]);
 }
@@ -75,7 +78,7 @@ static depot_stack_handle_t get_kept_handle(void)
 {
 	depot_stack_handle_t handle = READ_ONCE(current->owner_task);
 
-	/* The comm may change and the depot evict the handle meanwhile. */
+	/* The task may change and the depot evict the handle meanwhile. */
 	return handle && stack_depot_get(handle) ? handle : 0;
 }
 
@@ -111,7 +114,7 @@ noinline depot_stack_handle_t owner_task_save(gfp_t flags)
 }
 
 /**
- * owner_task_changed() - forget the handle of a task whose pid or comm has changed
+ * owner_task_changed() - forget the handle of a task whose pid, comm or cgroup has changed
  * @task: the current task, or another one, which may be running
  */
 void owner_task_changed(struct task_struct *task)
@@ -149,5 +152,6 @@ bool owner_task_fetch(depot_stack_handle_t handle, struct owner_task *task)
 	task->tgid = (u64)words[0] >> 32;
 	memcpy(task->comm, &words[1], TASK_COMM_LEN);
 	task->comm[TASK_COMM_LEN - 1] = '\0';
+	task->cgroup = words[OWNER_TASK_CGROUP_WORD];
 	return true;
 }

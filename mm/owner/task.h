@@ -2,8 +2,8 @@
 /*
  * Tasks: the current task as words, interned in the stack depot as chains are.
  *
- * A task keeps its own handle in task_struct, with a reference, until its pid or its comm
- * changes. A capture looks this CPU's references up by the handle, and reads no words.
+ * A task keeps its own handle in task_struct, with a reference, until its pid, its comm or its
+ * cgroup changes. A capture looks this CPU's references up by the handle, and reads no words.
  */
 #ifndef _MM_OWNER_TASK_H
 #define _MM_OWNER_TASK_H
@@ -15,9 +15,10 @@
 
 #include "owner.h"
 
-/* A task is interned as three words: pid and tgid, then comm. */
-#define OWNER_TASK_WORDS	(1 + TASK_COMM_LEN / sizeof(unsigned long))
-static_assert(OWNER_TASK_WORDS == 3 || !IS_ENABLED(CONFIG_SLAB_OWNER));
+/* A task is interned as four words: pid and tgid, comm, and the number of its cgroup. */
+#define OWNER_TASK_CGROUP_WORD	(1 + TASK_COMM_LEN / sizeof(unsigned long))
+#define OWNER_TASK_WORDS	(OWNER_TASK_CGROUP_WORD + 1)
+static_assert(OWNER_TASK_WORDS == 4 || !IS_ENABLED(CONFIG_SLAB_OWNER));
 
 /* A context has one more word: see user/user.h. */
 #define OWNER_CONTEXT_WORDS	(OWNER_TASK_WORDS + 1)

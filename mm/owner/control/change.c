@@ -203,7 +203,7 @@ static int check_rule(struct rule_change *change)
 {
 	const struct owner_sentence *s = &change->sentence;
 
-	if (s->fields_used & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+	if (s->fields_used & BIT(OWNER_FIELD_TASK_CGROUP) && !owner_cgroups_on())
 		return refuse_sentence(change, OWNER_CGROUPS_OFF);
 	if (s->fields_used & OWNER_FIELDS_OF_CHAIN && !IS_ENABLED(CONFIG_KALLSYMS))
 		return refuse_sentence(change,

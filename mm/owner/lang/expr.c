@@ -167,11 +167,13 @@ static bool read_word(struct parser *p, const struct owner_comparison *compariso
 /* --- Values and comparisons ------------------------------------------------- */
 
 /* A path without its leading / would never match, and the user would not learn why. */
-static bool check_path(struct parser *p, const struct token *word, const union owner_value *value)
+static bool check_path(struct parser *p, const struct token *word, enum owner_field field,
+		       const union owner_value *value)
 {
 	const char *path = p->s->words + value->word;
 
-	if (value->is_glob || *path == '/')
+	if (value->is_glob || *path == '/' ||
+	    (field == OWNER_FIELD_TASK_CGROUP && !strncmp(path, "removed:", 8)))
 		return true;
 	return owner_lang_fail(p, word,
 			       "a cgroup's path begins with '/', as /system.slice/sshd.service");
@@ -187,7 +189,8 @@ static bool read_value(struct parser *p, const struct owner_comparison *c,
 	case OWNER_TYPE_WORD:
 	case OWNER_TYPE_WORDS:
 		return read_word(p, c, value) &&
-		       (c->field != OWNER_FIELD_CGROUP || check_path(p, &p->token, value));
+		       ((c->field != OWNER_FIELD_CGROUP && c->field != OWNER_FIELD_TASK_CGROUP) ||
+			check_path(p, &p->token, c->field, value));
 	case OWNER_TYPE_KIND:
 		kind = owner_lang_pick_name(p, "kind", owner_kind_names, OWNER_KINDS);
 		value->low = kind;
@@ -257,6 +260,9 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 	if (control && field == OWNER_FIELD_UFUNC)
 		return owner_lang_fail(p, word,
 				       "the kernel knows no functions of programs: ask ownertop for 'ufunc'");
+	if (control && field == OWNER_FIELD_CGROUP)
+		return owner_lang_fail(p, word,
+				       "memory is charged after the rules: 'task_cgroup' is that of the task");
 	if (control && field >= OWNER_FIELD_AGE)
 		return owner_lang_fail(p, word,
 				       "'%s' is not known at allocation: ask it of a query",

@@ -61,13 +61,14 @@ enum owner_field {
 	OWNER_FIELD_PID,
 	OWNER_FIELD_TGID,
 	OWNER_FIELD_COMM,
-	OWNER_FIELD_CGROUP,
+	OWNER_FIELD_TASK_CGROUP, /* of the task that allocated: only the kernel knows it */
 	OWNER_FIELD_TS,		/* time of the allocation, ns since boot */
 	OWNER_FIELD_FUNC,
 	OWNER_FIELD_MODULE,
 	OWNER_FIELD_KIND,	/* enum owner_kind */
 	/* Rules cannot use the fields below: they have no value during an allocation. */
 	OWNER_FIELD_AGE,	/* ns since the allocation */
+	OWNER_FIELD_CGROUP,	/* to which the memory is charged */
 	OWNER_FIELD_SYSCALL,	/* outermost function of the chain that is a syscall's entry */
 	OWNER_FIELD_HANDLE,
 	OWNER_FIELD_BINARY,	/* names of the files of the user chain */
@@ -250,7 +251,7 @@ struct owner_sentence {
 struct owner_lang_error {
 	unsigned int position;		/* byte offset in the sentence */
 	unsigned int length;		/* bytes; 0: the sentence ends too early */
-	char message[192];
+	char message[224];
 };
 
 /* owner_lang_render_error() shows at most this many bytes of the sentence. */

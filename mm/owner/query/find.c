@@ -95,6 +95,8 @@ void owner_query_rewind(struct owner_query *query)
 		.until_killed = query->sentence.command == OWNER_MARK,
 	};
 	*query->cgroup = '\0';
+	*query->task_cgroup = '\0';
+	query->task_cgroup_number = 0;
 	if (shows_cgroups(&query->sentence))
 		query->cursor.cgroup = query->cgroup;
 	query->total = (struct owner_sum){};

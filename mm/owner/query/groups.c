@@ -119,6 +119,8 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 				   OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_CGROUP:
 		return encode_name(key, query->cgroup, OWNER_CGROUP_MAX);
+	case OWNER_FIELD_TASK_CGROUP:
+		return encode_name(key, owner_query_task_cgroup(query), OWNER_CGROUP_MAX);
 	default:
 		*key = absent ? OWNER_QUERY_ABSENT :
 				owner_lang_find_bucket(by, query->fields.value[by->field].number);

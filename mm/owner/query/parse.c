@@ -72,8 +72,9 @@ bool owner_query_sorts_by_objects(const struct owner_sentence *s)
 #define MARK_FIELDS	(BIT(OWNER_FIELD_STACK) | BIT(OWNER_FIELD_CACHE) | \
 			 BIT(OWNER_FIELD_CGROUP) | BIT(OWNER_FIELD_COMM) | BIT(OWNER_FIELD_PID) | \
 			 BIT(OWNER_FIELD_TGID) | BIT(OWNER_FIELD_SIZE) | BIT(OWNER_FIELD_HELD) | \
-			 BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_KIND))
-#define MARK_FIELD_NAMES	"stack, cache, cgroup, comm, pid, tgid, size, held, nid and kind"
+			 BIT(OWNER_FIELD_NID) | BIT(OWNER_FIELD_KIND) | \
+			 BIT(OWNER_FIELD_TASK_CGROUP))
+#define MARK_FIELD_NAMES	"stack, cache, cgroup, task_cgroup, comm, pid, tgid, size, held, nid and kind"
 
 static unsigned int find_group_fields(const struct owner_sentence *s)
 {
@@ -127,7 +128,8 @@ static const char *refuse_growth(const struct owner_query *query, char *text, si
 
 static const char *refuse_fields(unsigned int mask, unsigned int kinds)
 {
-	if (mask & BIT(OWNER_FIELD_CGROUP) && !owner_cgroups_on())
+	if (mask & (BIT(OWNER_FIELD_CGROUP) | BIT(OWNER_FIELD_TASK_CGROUP)) &&
+	    !owner_cgroups_on())
 		return OWNER_CGROUPS_OFF;
 	if (mask & BIT(OWNER_FIELD_ADDRESS) && !kallsyms_show_value(current_cred()))
 		return "addresses are hidden: 'address' needs CAP_SYSLOG, kernel.kptr_restrict < 2";

@@ -41,9 +41,9 @@ struct seq_file;
 /* Stands in a key for a number that the object does not have. */
 #define OWNER_QUERY_ABSENT	U64_MAX
 
-/* The longest key: a call chain, a user chain, a cgroup, and names for all other fields. */
+/* The longest key: a call chain, a user chain, two cgroups, and names for all other fields. */
 #define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + 1 + OWNER_USER_WORDS + \
-				 OWNER_CGROUP_MAX / sizeof(u64) + \
+				 2 * OWNER_CGROUP_MAX / sizeof(u64) + \
 				 (OWNER_GROUP_MAX - 2) * OWNER_QUERY_NAME_WORDS)
 
 /**
@@ -124,6 +124,8 @@ static inline const u64 *owner_query_group_slabs(const struct owner_query_group 
  * @object: the object that was found last
  * @task: its task, to which @fields points
  * @cgroup: path of its cgroup, to which @fields points; empty if unknown or not asked for
+ * @task_cgroup: path of the cgroup with the number @task_cgroup_number: owner_query_task_cgroup()
+ * @task_cgroup_number: see @task_cgroup
  * @chain: its call chain, NULL until somebody asks
  * @fields: its field values
  * @compared: a bit for each comparison with names that was evaluated
@@ -172,6 +174,8 @@ struct owner_query {
 	struct owner_object object;
 	struct owner_task task;
 	char cgroup[OWNER_CGROUP_MAX];
+	char task_cgroup[OWNER_CGROUP_MAX];
+	u64 task_cgroup_number;
 	struct owner_query_chain *chain;
 	struct owner_field_values fields;
 	u32 compared;
@@ -249,6 +253,7 @@ bool owner_query_sorts_by_objects(const struct owner_sentence *s);
 void owner_query_fill_values(struct owner_query *query);
 struct owner_query_chain *owner_query_object_chain(struct owner_query *query);
 depot_stack_handle_t owner_query_object_task(const struct owner_query *query);
+const char *owner_query_task_cgroup(struct owner_query *query);
 struct owner_sum owner_query_object_sum(const struct owner_query *query);
 
 /* address.c */

@@ -436,6 +436,8 @@ static void show_object_row(struct seq_file *m, struct owner_query *query)
 	show_address(m, query->object.address);
 	seq_putc(m, '\t');
 	show_name(m, query->cgroup);
+	seq_putc(m, '\t');
+	show_name(m, owner_query_task_cgroup(query));
 	seq_putc(m, '\n');
 }
 
@@ -534,7 +536,7 @@ void owner_query_show_head(struct seq_file *m, const struct owner_query *query)
 		return;
 	}
 	if (!s->nr_group_by) {
-		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\tuser\taddress\tcgroup\n",
+		seq_printf(m, "row\tkind\tsize\theld\tweight\tnid\tpid\ttgid\tts_ns\tage_ns\tcache\tcomm\t%s\tuser\taddress\tcgroup\ttask_cgroup\n",
 			   name_stack_columns(s->mode));
 		return;
 	}

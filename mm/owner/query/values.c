@@ -34,6 +34,22 @@ depot_stack_handle_t owner_query_object_task(const struct owner_query *query)
 	return query->object.kind == OWNER_KIND_PAGE ? 0 : query->object.owner.task;
 }
 
+/**
+ * owner_query_task_cgroup() - get the cgroup of the task of the object that was found last
+ * @query: has found an object
+ *
+ * Return: its path, empty if the task has no cgroup or is not known. It is looked up again only
+ *	if the last object was of a task of another cgroup.
+ */
+const char *owner_query_task_cgroup(struct owner_query *query)
+{
+	if (query->task_cgroup_number != query->task.cgroup) {
+		query->task_cgroup_number = query->task.cgroup;
+		owner_cgroup_path(query->task.cgroup, query->task_cgroup);
+	}
+	return query->task_cgroup;
+}
+
 static bool any_word_matches(const struct owner_field_values *fields,
 			     const struct owner_sentence *s, const struct owner_comparison *c)
 {
@@ -44,6 +60,8 @@ static bool any_word_matches(const struct owner_field_values *fields,
 		return owner_gfp_matches(s, c, (__force unsigned long)gfp_mask);
 	if (c->field == OWNER_FIELD_ADDRESS)
 		return owner_query_address_matches(query, c);
+	if (c->field == OWNER_FIELD_TASK_CGROUP)
+		return owner_lang_word_matches(s, c, owner_query_task_cgroup(query));
 	if (c->field == OWNER_FIELD_BINARY)
 		return owner_query_user_matches(owner_query_object_task(query), s, c);
 	return owner_query_chain_matches(owner_query_object_chain(query), s, c);
@@ -53,6 +71,10 @@ static void fill_task_values(struct owner_query *query, bool has_task)
 {
 	struct owner_field_values *fields = &query->fields;
 
+	if (!has_task)
+		query->task.cgroup = 0;
+	if (!query->task.cgroup)
+		fields->absent_fields |= BIT(OWNER_FIELD_TASK_CGROUP);
 	if (has_task) {
 		fields->value[OWNER_FIELD_PID].number = query->task.pid;
 		fields->value[OWNER_FIELD_TGID].number = query->task.tgid;
@@ -98,6 +120,8 @@ static void fill_page_values(struct owner_query *query)
 	query->task.pid = owner->pid;
 	query->task.tgid = owner->tgid;
 	memcpy(query->task.comm, owner->comm, TASK_COMM_LEN);
+	/* struct page_owner does not keep it. */
+	query->task.cgroup = 0;
 	fill_task_values(query, true);
 }
 

@@ -202,7 +202,7 @@ static noinline bool cgroup_matches(const struct owner_rule_entry *entry,
 {
 	const struct owner_sentence *s = entry->sentence;
 	u32 known, holds, bit = BIT(c - s->comparisons);
-	u64 cgroup = owner_cgroup_number();
+	u64 cgroup = in_task() ? owner_cgroup_of_task(NULL) : 0;
 	const struct owner_rule_cpu *cpu;
 	char path[OWNER_CGROUP_MAX];
 	bool match;
@@ -232,7 +232,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 
 	if (c->field == OWNER_FIELD_GFP)
 		return owner_gfp_matches(s, c, fields->value[OWNER_FIELD_GFP].number);
-	if (c->field == OWNER_FIELD_CGROUP)
+	if (c->field == OWNER_FIELD_TASK_CGROUP)
 		return cgroup_matches(allocation->table->entries[allocation->number], c);
 	if (!allocation->chain_is_compared) {
 		allocation->chain_is_compared = true;
@@ -250,7 +250,7 @@ static bool any_word_matches(const struct owner_field_values *fields,
 #define FIELDS_OF_RULES		(BIT(OWNER_FIELD_AGE) - 1)
 /* Fields whose values an allocation has. To find the others takes a function call. */
 #define FIELDS_OF_ALLOCATION	(FIELDS_OF_RULES & ~(OWNER_FIELDS_OF_CHAIN | \
-						     BIT(OWNER_FIELD_CGROUP)))
+						     BIT(OWNER_FIELD_TASK_CGROUP)))
 
 /*
  * kmem_cache_alloc() asks for objects of one size. kmalloc() does not, nor does
@@ -313,7 +313,7 @@ static void set_allocation_fields(struct owner_field_values *fields, unsigned in
 	fields->value[OWNER_FIELD_PID].number = current->pid;
 	fields->value[OWNER_FIELD_TGID].number = current->tgid;
 	fields->value[OWNER_FIELD_COMM].word = current->comm;
-	fields->value[OWNER_FIELD_CGROUP].word = NULL;
+	fields->value[OWNER_FIELD_TASK_CGROUP].word = NULL;
 	if (fields_used & BIT(OWNER_FIELD_TS))
 		fields->value[OWNER_FIELD_TS].number = local_clock();
 	fields->any_word_matches = any_word_matches;

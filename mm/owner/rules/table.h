@@ -23,7 +23,7 @@
 /**
  * struct owner_rule_cpu - what a CPU keeps of a rule
  * @hits: allocations that evaluated the rules, and for which this one decided a setting
- * @cgroup: the cgroup of the task for which the rule was evaluated last: owner_cgroup_number()
+ * @cgroup: the cgroup of the task for which the rule was evaluated last: owner_cgroup_of_task()
  * @known: a bit for each comparison with this cgroup that was evaluated, by its index
  * @holds: a bit for each of them that holds
  *

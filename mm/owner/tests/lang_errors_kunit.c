@@ -24,7 +24,7 @@ static bool parse_sentence(enum owner_dialect dialect, const char *text)
 
 #define SETTINGS_OF_CONTROL	"depth, sample, track, free, user"
 #define FIELDS_OF_CONTROL \
-	"cache, size, held, gfp, order, nid, pid, tgid, comm, cgroup, ts, func, module, kind"
+	"cache, size, held, gfp, order, nid, pid, tgid, comm, task_cgroup, ts, func, module, kind"
 
 static const struct {
 	enum owner_dialect dialect;
@@ -328,10 +328,16 @@ static const struct {
 	{ OWNER_QUERY, "if xyzzy == a",
 		       "   ^~~~~",
 	  "no field is called 'xyzzy': choose from " FIELDS_OF_CONTROL
-	  ", age, syscall, handle, binary, ufunc, address" },
+	  ", age, cgroup, syscall, handle, binary, ufunc, address" },
 	{ OWNER_CONTROL, "depth=3 if age > 1h",
 			 "           ^~~",
 	  "'age' is not known at allocation: ask it of a query" },
+	{ OWNER_CONTROL, "depth=3 if cgroup == /a",
+			 "           ^~~~~~",
+	  "memory is charged after the rules: 'task_cgroup' is that of the task" },
+	{ OWNER_CONTROL, "depth=3 if task_cgroup == a",
+			 "                          ^",
+	  "a cgroup's path begins with '/', as /system.slice/sshd.service" },
 	{ OWNER_CONTROL, "depth=3 if handle == 7",
 			 "           ^~~~~~",
 	  "'handle' is not known at allocation: ask it of a query" },

@@ -94,6 +94,7 @@ static const struct {
 	  "if comm == \"say \\\"hi\\\"\" || comm == \"it's\"" },
 	{ OWNER_QUERY, "if comm == \"a\\*b\\\\\"" },
 	{ OWNER_QUERY, "if cgroup ~ /system.slice/*" },
+	{ OWNER_QUERY, "group=task_cgroup if task_cgroup == removed:7,/a" },
 	{ OWNER_QUERY, "if !(func ~ [a-f]*,\"[!x]?\")" },
 	{ OWNER_QUERY, "if kind == slab,page && gfp == __GFP_ZERO" },
 	/* connectives and parentheses */

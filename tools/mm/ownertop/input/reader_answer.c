@@ -115,6 +115,7 @@ struct answer_row {
 	char cache[WORD_MAX];
 	char comm[WORD_MAX];
 	char cgroup[WORD_MAX];
+	char task_cgroup[WORD_MAX];
 	struct text_slice binary;
 	char stack[STACK_MAX];
 	char user[USER_MAX];
@@ -212,6 +213,7 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 	struct record *rec = &row->rec;
 
 	rec->cgroup_known |= column == OWNER_FIELD_CGROUP;
+	rec->task_cgroup_known |= column == OWNER_FIELD_TASK_CGROUP;
 	rec->user_known |= column == OWNER_FIELD_USER || column == OWNER_FIELD_BINARY;
 	if (cell_equals(cell, "-")) {
 		mark_absent_field(rec, column);
@@ -240,6 +242,8 @@ static const char *parse_cell(struct answer_row *row, int column, struct text_sl
 		return decode_word(cell, row->comm, &rec->comm);
 	case OWNER_FIELD_CGROUP:
 		return decode_word(cell, row->cgroup, &rec->cgroup);
+	case OWNER_FIELD_TASK_CGROUP:
+		return decode_word(cell, row->task_cgroup, &rec->task_cgroup);
 	case OWNER_FIELD_STACK:
 		return decode_chain(cell, " ", row->stack, STACK_MAX, &rec->stack);
 	case OWNER_FIELD_USER:

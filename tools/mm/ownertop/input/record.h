@@ -54,6 +54,7 @@ struct record {
 	bool slab_page;		/* a page whose record says that it holds slab objects */
 	bool inaccurate;	/* the kernel marks the figures as inaccurate */
 	bool cgroup_known;	/* the input has cgroups: an empty one means no cgroup */
+	bool task_cgroup_known;	/* the input has cgroups of tasks */
 	bool user_known;	/* the input has user chains: an empty one means none */
 	u64 objects;
 	u64 bytes;		/* bytes that the callers requested */
@@ -75,6 +76,7 @@ struct record {
 	struct text_slice printed_ts;	/* the digits of ts in a header; empty: it has none */
 	struct text_slice cache;	/* name of the cache; empty: not a slab object */
 	struct text_slice cgroup;	/* name or path of the cgroup; empty: see cgroup_known */
+	struct text_slice task_cgroup;	/* path of the task's cgroup; see task_cgroup_known */
 	struct text_slice mask;	/* "0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)"; empty: unknown */
 	struct text_slice stack;	/* lines of the call chain, the allocator first */
 	u64 stack_hash;		/* record_hash_stack(stack), or 0: not computed */
@@ -101,6 +103,7 @@ struct record {
 	.comm.s = "", \
 	.cache.s = "", \
 	.cgroup.s = "", \
+	.task_cgroup.s = "", \
 	.mask.s = "", \
 	.stack.s = "", \
 	.user.s = "", \

@@ -87,6 +87,8 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 				   unknown_word, guess);
 	case OWNER_FIELD_CGROUP:
 		return intern_word(m, rec->cgroup, guess);
+	case OWNER_FIELD_TASK_CGROUP:
+		return intern_word(m, rec->task_cgroup, guess);
 	case OWNER_FIELD_GFP:
 		return intern_word(m, record_get_gfp(rec), guess);
 	default:

@@ -58,6 +58,16 @@ static struct field_value get_cgroup_value(const struct record *rec)
 	};
 }
 
+static struct field_value get_task_cgroup_value(const struct record *rec)
+{
+	if (!rec->task_cgroup.len && rec->task_cgroup_known)
+		return make_absent_value();
+	return (struct field_value){
+		.state = rec->task_cgroup.len ? FIELD_KNOWN : FIELD_UNKNOWN,
+		.word = rec->task_cgroup,
+	};
+}
+
 /*
  * Returns the node of a record. The node of a page is among its flags, "(lru|node=0|zone=1)",
  * if the machine has several nodes.
@@ -119,6 +129,8 @@ struct field_value record_field_value(const struct record *rec, enum owner_field
 		return get_task_value(rec, field);
 	case OWNER_FIELD_CGROUP:
 		return get_cgroup_value(rec);
+	case OWNER_FIELD_TASK_CGROUP:
+		return get_task_cgroup_value(rec);
 	case OWNER_FIELD_TS:
 		return make_number_value(rec->ts != TS_UNKNOWN, rec->ts);
 	case OWNER_FIELD_AGE:

@@ -97,7 +97,7 @@ MODES = {
     "rule-cache": make_rule_mode("depth=16 if cache == kmalloc-64"),
     "rule-task": make_rule_mode("track=off if cache == kmalloc-64 && comm == nobody"),
     "rule-func": make_rule_mode("track=off if cache == kmalloc-64 && func ~ vfs_*"),
-    "rule-cgroup": make_rule_mode("track=off if cache == kmalloc-64 && cgroup == /nobody"),
+    "rule-cgroup": make_rule_mode("track=off if cache == kmalloc-64 && task_cgroup == /nobody"),
     UNWIND: BenchMode("x86_64", "kunit.enable=1 kunit.filter_glob=stackdepot_capture",
                       instead="cat /sys/kernel/debug/kunit/stackdepot_capture/results"),
     ARM64_BASE: BenchMode("arm64", contexts="kmalloc", only_contexts=True),

@@ -359,6 +359,32 @@ ok "... of one cgroup" file_has "$work/of_b" "^objects -[0-9]+, .*, cgroup /b$"
 ok "... but not by chain, which this mark does not have" \
 	file_has "$work/no_chains" "^the mark was set without 'stack': write 'mark group=stack'"
 
+# A task opens files in a, b and c, and goes back to the root; c is removed. Then the task ends.
+# shellcheck disable=SC2016,SC2086 # for the guest's shell; two words or none
+ok "tasks move between cgroups" run_guest "slab_owner=on kfence.sample_interval=0" "$ask"'
+	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b /sys/fs/cgroup/c; mkfifo /tmp/fifo
+	sh -c "move() { echo 0 >/sys/fs/cgroup/\$1/cgroup.procs; }
+		move a; exec 4</etc/passwd 5</etc/passwd 6</etc/passwd
+		move b; exec 7</etc/passwd 8</etc/passwd; move c; exec 9</etc/passwd
+		move .; rmdir /sys/fs/cgroup/c; : >/tmp/ready; read x </tmp/fifo" &
+	while [ ! -e /tmp/ready ]; do sleep 0.1; done
+	of_task="if cache == filp && pid == $! && task_cgroup ~ /?,removed:*"
+	ask "group=task_cgroup format=tsv $of_task"; echo ===; ask "format=tsv $of_task"; echo ===
+	exec 3<>$query; echo "mark group=task_cgroup,cache" >&3; cat <&3 >/dev/null
+	: >/tmp/fifo; wait
+	echo "group=task_cgroup format=tsv since=mark if cache == filp && task_cgroup != /" >&3; cat <&3; echo ===
+	(exec sh -c "echo 0 >/sys/fs/cgroup/a/cgroup.procs; insmod /extra/owner_truth.ko")
+	ask "group=task_cgroup,cgroup format=tsv if cache == owner_truth"' --extra "$modules" $cpus
+split_output of_tasks each_object since_mark not_charged
+without_number() { sed 's/removed:[0-9]*/removed/g'; }
+ok "... and each object is found in that of its time" equals "$(list_sums of_tasks | without_number)" \
+	"/a 3; /b 2; removed 1; "
+ok "... one by one" equals "$(print_column task_cgroup each_object | sort | uniq -c |
+	sed 's/removed:[0-9]*/removed/' | xargs)" "3 /a 2 /b 1 removed"
+ok "... as growth, too" equals "$(list_sums since_mark | without_number)" "removed -1; /b -2; /a -3; "
+ok "... and if it is not charged" equals "$(list_sums not_charged)" "/a - 40; "
+
 # shellcheck disable=SC2086 # two words or none
 ok "slab_owner=off refuses a mark" run_guest "slab_owner=off page_owner=on" "$ask"'
 	ask mark; echo ===; ask "group=stack since=mark"' $cpus
@@ -406,7 +432,7 @@ ok "is asked for addresses" run_query_guest 'insmod /extra/owner_truth.ko
 	ask "if address == 0xffff888012345678"; echo ===
 	echo 1 >$restrict
 	ask "format=tsv if module == owner_truth && kind == slab" | tee /tmp/rows; echo ===
-	awk -F "\t" "/^object/ { print \$(NF - 1) }" /tmp/rows | head -n 40 >/tmp/addresses
+	awk -F "\t" "/^object/ { print \$(NF - 2) }" /tmp/rows | head -n 40 >/tmp/addresses
 	while read -r address; do
 		ask "format=tsv if address == $(printf "0x%x" $((address + 3)))"
 	done </tmp/addresses; echo ===

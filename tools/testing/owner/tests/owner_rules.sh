@@ -153,14 +153,14 @@ ok "but those that have been" equals "$(show_output_section 7)" taken
 # Without memory cgroups no object has a cgroup.
 ok "boots without memory cgroups" sh -c "tools/testing/owner/guest/guest.py run '$kernel' \\
 	--append 'slab_owner=ready cgroup_disable=memory' --cmd '
-	{ echo \"depth=4 if cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
+	{ echo \"depth=4 if task_cgroup == /a\" >$control; } 2>/dev/null || cat $control; echo ===
 	exec 3<>/sys/kernel/debug/owner/query
 	{ echo \"group=comm,cgroup\" >&3; } 2>/dev/null || cat <&3' >'$work/out' 2>'$work/err'"
 none="there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
 ok "rules do not ask for them" equals "$(show_output_section 0)" "# no rules: nothing
 # $none
-#   depth=4 if cgroup == /a
-#   ^~~~~~~~~~~~~~~~~~~~~~~"
+#   depth=4 if task_cgroup == /a
+#   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~"
 ok "nor do queries" equals "$(show_output_section 1)" "$none
   group=comm,cgroup
   ^~~~~~~~~~~~~~~~~"
@@ -250,7 +250,7 @@ ok "rules and queries about a memory cgroup" sh -c "tools/testing/owner/guest/gu
 	ask() { exec 3<>/sys/kernel/debug/owner/query; echo \"\$1\" >&3; cat <&3; }
 	mount -t cgroup2 none /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 	mkdir /sys/fs/cgroup/a /sys/fs/cgroup/b
-	printf \"%s\n\" \"depth=4 if cgroup ~ /[ax] && cache ~ owner_truth*\" \\
+	printf \"%s\n\" \"depth=4 if task_cgroup ~ /[ax] && cache ~ owner_truth*\" \\
 		\"depth=2 if cache == shmem_inode_cache\" >$control
 	(exec sh -c \"echo \\\$\\\$ >/sys/fs/cgroup/b/cgroup.procs; insmod /extra/owner_truth.ko\")
 	cat $control; echo ===
