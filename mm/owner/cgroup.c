@@ -72,12 +72,14 @@ void owner_cgroup_path(u64 number, char *path)
 	*path = '\0';
 	if (!number)
 		return;
+	/* A hierarchy of version 1 that is unmounted meanwhile is freed after a grace period. */
+	rcu_read_lock();
 	node = kernfs_find_and_get_node_by_id(root_mem_cgroup->css.cgroup->root->kf_root, number);
-	if (!node) {
+	rcu_read_unlock();
+	if (node)
+		kernfs_path(node, path, OWNER_CGROUP_MAX);
+	else
 		snprintf(path, OWNER_CGROUP_MAX, OWNER_CGROUP_REMOVED "%llu", number);
-		return;
-	}
-	kernfs_path(node, path, OWNER_CGROUP_MAX);
 	kernfs_put(node);
 }
 
