@@ -183,6 +183,52 @@ static void test_drop(struct kunit *test)
 	fput(file);
 }
 
+/* The places of files that were dropped are used again, and lead to the files that have them. */
+static void test_places_after_a_drop(struct kunit *test)
+{
+	struct file *file = anon_inode_getfile("owner_kunit", &failing_fops, NULL, O_RDONLY);
+	struct inode *inode = file_inode(file);
+	struct timespec64 ctime = inode_get_ctime(inode);
+	u32 generation = inode->i_generation, i;
+	unsigned int count;
+	int index;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	/* Let the files be known. */
+	inode_set_ctime(inode, current_time(inode).tv_sec - 1000, 0);
+	for (i = 0; i < 8; i++) {
+		inode->i_generation = generation + 2000 + i;
+		KUNIT_EXPECT_GE(test, owner_binary_intern(file), 0);
+	}
+	count = owner_count_binaries();
+	KUNIT_EXPECT_GE(test, owner_binaries_drop(), 8);
+	/* In another order than before */
+	while (i--) {
+		inode->i_generation = generation + 2000 + i;
+		index = owner_binary_intern(file);
+		KUNIT_ASSERT_GE(test, index, 0);
+		KUNIT_ASSERT_NOT_NULL(test, owner_binary_at(index));
+		KUNIT_EXPECT_EQ(test, owner_binary_at(index)->generation, inode->i_generation);
+		KUNIT_EXPECT_EQ(test, owner_binary_intern(file), index);
+	}
+	KUNIT_EXPECT_EQ(test, owner_count_binaries(), count);
+	inode_set_ctime_to_ts(inode, ctime);
+	inode->i_generation = generation;
+	fput(file);
+}
+
+/* A drop that makes little room doubles the time until the next one. */
+static void test_drop_delay(struct kunit *test)
+{
+	const unsigned int enough = OWNER_BINARIES_MAX / 16;
+
+	KUNIT_EXPECT_EQ(test, owner_binaries_next_delay(1, 0), 2);
+	KUNIT_EXPECT_EQ(test, owner_binaries_next_delay(2, enough - 1), 4);
+	KUNIT_EXPECT_EQ(test, owner_binaries_next_delay(1024, 0), 1024);
+	KUNIT_EXPECT_EQ(test, owner_binaries_next_delay(1024, enough), 1);
+}
+
 static const struct file_operations *counted_fops;
 
 static ssize_t count_read(struct kiocb *iocb, struct iov_iter *to)

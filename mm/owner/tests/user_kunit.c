@@ -569,6 +569,69 @@ static void test_cache_places(struct kunit *test)
 	stack_depot_put(chain);
 }
 
+/* How many more reads drop files, and whether each drop has ended meanwhile. */
+static unsigned int reads_that_drop;
+static struct drop drop_in_read;
+static bool drops_ended;
+
+static ssize_t drop_and_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	if (reads_that_drop) {
+		reads_that_drop--;
+		reinit_completion(&drop_in_read.done);
+		schedule_work(&drop_in_read.work);
+		if (!wait_for_completion_timeout(&drop_in_read.done, 20 * HZ)) {
+			drops_ended = false;
+			reads_that_drop = 0;
+		}
+	}
+	return counted_fops->read_iter(iocb, to);
+}
+
+/* A file system can delay a read for ever: drops do not wait for it, and it is tried again. */
+static void test_drop_while_resolved(struct kunit *test)
+{
+	static const struct file_operations dropping_fops = { .read_iter = drop_and_read };
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	enum owner_user_reason reasons[2];
+	const struct owner_binary *binary;
+	depot_stack_handle_t chains[2];
+	struct made_stack stack;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
+	make_stack(test, &stack);
+	stack.regs->ip = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ | PROT_EXEC,
+				       MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, stack.regs->ip, 0);
+	stack.regs->bp = 0;
+	set_nlink(file_inode(file), 1);
+	counted_fops = file->f_op;
+	file->f_op = &dropping_fops;
+	INIT_WORK(&drop_in_read.work, drop_in_work);
+	init_completion(&drop_in_read.done);
+	drops_ended = true;
+	reads_that_drop = 1;
+	chains[0] = owner_user_intern_chain(&reasons[0]);
+	/* In each attempt */
+	reads_that_drop = 100;
+	chains[1] = owner_user_intern_chain(&reasons[1]);
+	file->f_op = counted_fops;
+	clear_nlink(file_inode(file));
+	/* A drop that waited for a read has ended after it. */
+	flush_work(&drop_in_read.work);
+	KUNIT_EXPECT_TRUE(test, drops_ended);
+	KUNIT_ASSERT_NE(test, chains[0], 0);
+	KUNIT_EXPECT_EQ(test, reasons[0], OWNER_USER_NO_REASON);
+	binary = owner_binary_of(stack_depot_frame(chains[0], 0));
+	KUNIT_ASSERT_NOT_NULL(test, binary);
+	KUNIT_EXPECT_EQ(test, binary->ino, file_inode(file)->i_ino);
+	KUNIT_EXPECT_EQ(test, chains[1], 0);
+	KUNIT_EXPECT_EQ(test, reasons[1], OWNER_USER_BINARIES_FULL);
+	stack_depot_put(chains[0]);
+	fput(file);
+}
+
 #endif
 
 static struct kunit_case owner_user_cases[] = {
@@ -582,6 +645,8 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_unreadable_file),
 	KUNIT_CASE(test_generated_code),
 	KUNIT_CASE(test_drop),
+	KUNIT_CASE(test_places_after_a_drop),
+	KUNIT_CASE(test_drop_delay),
 	KUNIT_CASE(test_known_file),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
@@ -595,6 +660,7 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_fork),
 	KUNIT_CASE(test_ranges),
 	KUNIT_CASE(test_cache_places),
+	KUNIT_CASE(test_drop_while_resolved),
 #endif
 	{}
 };

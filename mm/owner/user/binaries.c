@@ -120,13 +120,9 @@ static unsigned long binaries_epoch;
 /* Seconds between a file for which there is little room, and a drop: from 1 to 1,024. */
 static unsigned int drop_delay = 1;
 
-/* A drop makes each program resolve its stacks again: wait longer after one that drops few. */
 static void drop_unused_binaries(struct work_struct *work)
 {
-	if (owner_binaries_drop() >= OWNER_BINARIES_MAX / 16)
-		WRITE_ONCE(drop_delay, 1);
-	else
-		WRITE_ONCE(drop_delay, min(drop_delay * 2, 1024U));
+	WRITE_ONCE(drop_delay, owner_binaries_next_delay(drop_delay, owner_binaries_drop()));
 }
 
 static DECLARE_DELAYED_WORK(drop_work, drop_unused_binaries);

@@ -32,6 +32,7 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/gfp_types.h>
+#include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/stackdepot_capture.h>
@@ -244,6 +245,16 @@ int owner_binaries_lock(void);
 void owner_binaries_unlock(int lock);
 int owner_binary_intern(struct file *file);
 const struct owner_binary *owner_binary_of(u64 frame);
+
+/*
+ * Return the delay of the next drop, from the delay of the last one and from how many files it
+ * dropped. A drop makes each program resolve its stacks again: wait longer after one that drops
+ * few.
+ */
+static inline unsigned int owner_binaries_next_delay(unsigned int delay, unsigned int dropped)
+{
+	return dropped >= OWNER_BINARIES_MAX / 16 ? 1 : min(delay * 2, 1024U);
+}
 
 /* Return the number of places of the table that were ever used. */
 static inline unsigned int owner_count_binaries(void)
