@@ -15,6 +15,7 @@
 
 #include "../user/user.h"
 #include "plant.h"
+#include "user_answers_kunit.h"
 #include "user_files_kunit.h"
 #include "write_rules.h"
 
@@ -648,6 +649,8 @@ static struct kunit_case owner_user_cases[] = {
 	KUNIT_CASE(test_places_after_a_drop),
 	KUNIT_CASE(test_drop_delay),
 	KUNIT_CASE(test_known_file),
+	KUNIT_CASE(test_answer_keeps_files),
+	KUNIT_CASE(test_list_of_files),
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	KUNIT_CASE(test_walk),
 	KUNIT_CASE(test_leaf),

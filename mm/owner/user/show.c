@@ -169,7 +169,7 @@ static int open_binaries(struct inode *inode, struct file *file)
 	return seq_open(file, &binaries_sops);
 }
 
-static const struct file_operations binaries_fops = {
+const struct file_operations owner_binaries_fops = {
 	.owner		= THIS_MODULE,
 	.open		= open_binaries,
 	.read		= seq_read,
@@ -180,7 +180,7 @@ static const struct file_operations binaries_fops = {
 static int __init user_debugfs_init(void)
 {
 	if (slab_owner_wanted())
-		owner_debugfs_add("binaries", 0400, &binaries_fops);
+		owner_debugfs_add("binaries", 0400, &owner_binaries_fops);
 	return 0;
 }
 late_initcall(user_debugfs_init);

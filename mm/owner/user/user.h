@@ -271,6 +271,8 @@ static inline const struct owner_binary *owner_binary_at(unsigned int index)
 }
 
 /* show.c */
+extern const struct file_operations owner_binaries_fops;
+
 void owner_user_show_frame(struct seq_file *m, u64 frame);
 void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task);
 void owner_user_show_counts(struct seq_file *m);
