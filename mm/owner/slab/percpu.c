@@ -8,13 +8,10 @@
 
 #include <linux/hash.h>
 #include <linux/init.h>
-#include <linux/log2.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -32,13 +29,6 @@ unsigned int owner_percpu_bits __ro_after_init;
 static struct kmem_cache *record_cache __ro_after_init;
 
 /*
- * One bucket for each 256 KiB of memory, and at most 1 MiB of buckets: a BPF map can have a
- * million areas, and a bucket is searched with interrupts disabled.
- */
-#define MEMORY_PER_BUCKET	SZ_256K
-#define BUCKETS_MAX		(SZ_1M / sizeof(struct list_head))
-
-/*
  * Serializes writers of the table, and protects next_number. Nests inside pcpu_lock, which
  * is taken with interrupts disabled.
  */
@@ -47,7 +37,6 @@ static u64 next_number;
 
 static int __init owner_percpu_init(void)
 {
-	u64 nr_buckets = ((u64)totalram_pages() << PAGE_SHIFT) / MEMORY_PER_BUCKET;
 	struct list_head *buckets = NULL;
 	unsigned int i;
 
@@ -60,7 +49,7 @@ static int __init owner_percpu_init(void)
 	 */
 	record_cache = kmem_cache_create("percpu_owner", sizeof(struct owner_percpu_record), 0,
 					 SLAB_NO_MERGE | SLAB_NOLEAKTRACE, NULL);
-	owner_percpu_bits = ilog2(clamp(nr_buckets, 256, BUCKETS_MAX));
+	owner_percpu_bits = owner_percpu_bits_for((u64)totalram_pages() << PAGE_SHIFT);
 	if (record_cache)
 		buckets = kvmalloc_array(BIT(owner_percpu_bits), sizeof(*buckets), GFP_KERNEL);
 	if (!buckets)

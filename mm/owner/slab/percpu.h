@@ -9,6 +9,9 @@
 #define _MM_OWNER_PERCPU_H
 
 #include <linux/atomic.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 
 #include "../owner.h"
@@ -37,6 +40,16 @@ struct owner_percpu_record {
  */
 extern struct list_head *owner_percpu_table;
 extern unsigned int owner_percpu_bits;
+
+/*
+ * Return the bits of the table of a machine: one bucket for each 256 KiB of its memory, and at most
+ * 1 MiB of buckets. A BPF map can have a million areas, and a bucket is searched with interrupts
+ * disabled.
+ */
+static inline unsigned int owner_percpu_bits_for(u64 memory)
+{
+	return ilog2(clamp(memory / SZ_256K, 256, SZ_1M / sizeof(struct list_head)));
+}
 
 /* Number of per-CPU areas that have an owner. */
 extern atomic_long_t owner_percpu_areas;

@@ -273,6 +273,18 @@ static void test_areas_that_go_meanwhile(struct kunit *test)
 		free_percpu(others[i]);
 }
 
+/* More memory has room for more areas: a free searches a bucket with interrupts disabled. */
+static void test_table_of_areas(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, owner_percpu_bits_for(SZ_16M), 8);
+	KUNIT_EXPECT_EQ(test, owner_percpu_bits_for(SZ_1G), 12);
+	/* A million areas make some 16 in a bucket. */
+	KUNIT_EXPECT_EQ(test, owner_percpu_bits_for(16ULL * SZ_1G), 16);
+	KUNIT_EXPECT_EQ(test, owner_percpu_bits_for(1024ULL * SZ_1G), 16);
+	KUNIT_EXPECT_EQ(test, owner_percpu_bits,
+			owner_percpu_bits_for((u64)totalram_pages() << PAGE_SHIFT));
+}
+
 /* A cursor that has held its locks for too long drops them before it looks for an object. */
 static void test_sources_yield(struct kunit *test)
 {
@@ -384,6 +396,7 @@ static struct kunit_case owner_walk_cases[] = {
 	KUNIT_CASE(test_walk_holds_what_it_found),
 	KUNIT_CASE(test_areas_are_found),
 	KUNIT_CASE(test_areas_that_go_meanwhile),
+	KUNIT_CASE(test_table_of_areas),
 	KUNIT_CASE(test_sources_yield),
 	KUNIT_CASE(test_totals_by_chain),
 	KUNIT_CASE(test_totals_by_cache),
