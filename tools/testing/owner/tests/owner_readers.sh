@@ -78,8 +78,12 @@ ok "asks for more groups than there is memory for" run_reader_guest \
 	exec 3<>$debug/owner/query
 	echo 'group=stack.full,cache,comm,pid top=1' >&3; cat <&3 2>&1; echo ===
 	echo 'group=func top=1' >&3; cat <&3; echo ===
+	stored() { sed -n 's/^refcounted_in_use: //p' $debug/stackdepot/stats; }
+	exec 4<$debug/owner/top; before=\$(stored); rmmod owner_bench_memory
+	i=0; while [ \$((i += 1)) -le 30 ] && [ \$(stored) -gt \$((before - 12000)) ]; do
+		sleep 1; done; echo \$before; stored; exec 4<&-; echo ===
 	dmesg | grep -c -i 'out of memory\\|oom'; true" --mem 128M
-split_output opened top folded few killed
+split_output opened top folded few stored killed
 ok "files are opened in spite of signals" [ "$(grep -c "^opened after a signal" "$work/opened")" = 2 ]
 ok "owner/top shows what it read" file_has "$work/top" "KiB .*%"
 ok "... and not its own memory" file_lacks "$work/top" "open_top|owner_sum_slab_chains"
@@ -87,6 +91,10 @@ ok "the last groups are folded without memory for more" \
 	file_has "$work/folded" "^other: groups [1-9][0-9]{3}"
 ok "... and the answer says so" file_has "$work/folded" "^# other: the groups that were last"
 ok "... but not a few groups" file_lacks "$work/few" "other"
+# Chains before and after the objects of 16,384 are freed
+{ read -r before; read -r after; } <"$work/stored"
+echo "# $before, $after chains"
+ok "an open owner/top lets the depot free chains" [ "$after" -le $((before - 12000)) ]
 ok "nobody was killed" equals "$(cat "$work/killed")" 0
 
 # An answer is charged to its reader, and freed when it has been read.
