@@ -96,6 +96,15 @@ check_lengths()
 	[ ! -s "$seen" ]
 }
 
+# With PREEMPT_RT, a CPU that goes offline runs only hard ones, and waits for the others without an
+# end. Tests use others on CPUs that stay online.
+check_irq_works()
+{
+	list_matching_files '^((lib|mm|kernel|include)/.*\.[ch]|patches/.*\.patch)$' | grep -v /tests/ |
+		xargs grep -nE '(init_irq_work|IRQ_WORK_INIT(_LAZY)?|DEFINE_IRQ_WORK)\(' >"$seen"
+	[ ! -s "$seen" ]
+}
+
 # Each check prints its findings, with file and line.
 check_functions() { tools/testing/owner/lint/check_comments.py >"$seen" 2>&1; }
 check_words() { tools/testing/owner/lint/check_words.py >"$seen" 2>&1; }
@@ -122,6 +131,7 @@ ok "codespell" check_spelling
 ok "each file states its licence" check_licences
 ok "no leftovers" check_leftovers
 ok "no file above 700 lines" check_lengths
+ok "each irq_work is hard: IRQ_WORK_INIT_HARD()" check_irq_works
 ok "functions that comments name exist" check_functions
 ok "words of the glossary" check_words
 if [ -f build/x86_64/vmlinux ] || [ -f build/um/linux ]; then
