@@ -16,6 +16,7 @@
 #include <linux/stackdepot.h>
 #include <linux/uaccess.h>
 
+#include "../frame.h"
 #include "../page/page.h"
 #include "page_reader.h"
 
@@ -23,14 +24,17 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 			      enum owner_mode mode)
 {
 	depot_stack_handle_t handle = pages->owner.handle;
+	char frame[KSYM_SYMBOL_LEN];
 	unsigned int i, count = 0;
 
 	seq_buf_clear(text);
 	owner_pages_print_head(text, pages);
 	if (mode != OWNER_MODE_HANDLE)
 		count = stack_depot_copy(handle, NULL, 0);
-	for (i = 0; i < count; i++)
-		seq_buf_printf(text, " %pS\n", (void *)stack_depot_frame(handle, i));
+	for (i = 0; i < count; i++) {
+		owner_frame_print(stack_depot_frame(handle, i), frame);
+		seq_buf_printf(text, " %s\n", frame);
+	}
 	if (mode != OWNER_MODE_STACK)
 		seq_buf_printf(text, "handle: %u\n", handle);
 	owner_pages_print_tail(text, pages);

@@ -10,6 +10,7 @@
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
 
+#include "../frame.h"
 #include "../slab/show.h"
 #include "../user/user.h"
 #include "../walk.h"
@@ -76,12 +77,15 @@ static int slab_owner_show(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = v;
 	depot_stack_handle_t stack = reader->object.owner.stack;
+	char text[KSYM_SYMBOL_LEN];
 	unsigned int count, i;
 
 	owner_show_object(m, &reader->object);
 	count = stack_depot_copy(stack, NULL, 0);
-	for (i = 0; i < count; i++)
-		seq_printf(m, " %pS\n", (void *)stack_depot_frame(stack, i));
+	for (i = 0; i < count; i++) {
+		owner_frame_print(stack_depot_frame(stack, i), text);
+		seq_printf(m, " %s\n", text);
+	}
 	owner_user_show_lines(m, reader->object.owner.task);
 	seq_putc(m, '\n');
 	return 0;

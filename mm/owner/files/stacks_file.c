@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
 
+#include "../frame.h"
 #include "../totals.h"
 #include "stacks_file.h"
 
@@ -50,6 +51,7 @@ static int stacks_show(struct seq_file *m, void *v)
 {
 	struct stacks_reader *reader = m->private;
 	struct owner_chain_total *total = v;
+	char text[KSYM_SYMBOL_LEN];
 	unsigned int count, i;
 
 	if (reader->show & SHOW_TOTALS &&
@@ -57,8 +59,10 @@ static int stacks_show(struct seq_file *m, void *v)
 		return 0;
 	if (reader->show & SHOW_FRAMES) {
 		count = stack_depot_copy(total->stack, NULL, 0);
-		for (i = 0; i < count; i++)
-			seq_printf(m, " %pS\n", (void *)stack_depot_frame(total->stack, i));
+		for (i = 0; i < count; i++) {
+			owner_frame_print(stack_depot_frame(total->stack, i), text);
+			seq_printf(m, " %s\n", text);
+		}
 	}
 	/* There can be 100,000 chains, and seq_printf() takes its time. */
 	if (reader->show & SHOW_HANDLE) {

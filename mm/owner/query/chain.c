@@ -18,6 +18,7 @@
 #include <linux/string.h>
 
 #include "../capture.h"
+#include "../frame.h"
 #include "../rules/symbol_ranges.h"
 #include "query.h"
 
@@ -26,7 +27,8 @@ static unsigned long find_function_start(unsigned long frame)
 	unsigned long size, offset;
 
 	/* Look up the call: it can be the function's last instruction. */
-	if (!kallsyms_lookup_size_offset(frame - 1, &size, &offset))
+	if (owner_is_module_data(frame - 1) ||
+	    !kallsyms_lookup_size_offset(frame - 1, &size, &offset))
 		return 0;
 	return frame - 1 - offset;
 }
@@ -82,6 +84,8 @@ bool owner_query_print_function(unsigned long frame, char *text)
 {
 	char *end;
 
+	if (owner_is_module_data(frame - 1))
+		return false;
 	sprint_symbol_no_offset(text, frame - 1);
 	if (!strncmp(text, "0x", 2))
 		return false;

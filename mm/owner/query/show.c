@@ -11,6 +11,7 @@
 #include <linux/time64.h>
 
 #include "../escape.h"
+#include "../frame.h"
 #include "../page/page.h"
 #include "../record.h"
 #include "../slab/records.h"
@@ -90,30 +91,20 @@ static void show_value(struct seq_file *m, const struct owner_group_field *by, c
 	}
 }
 
-/* Print the function of a frame. False if it is unknown. */
-static noinline_for_stack bool show_function(struct seq_file *m, unsigned long frame)
-{
-	char text[KSYM_SYMBOL_LEN];
-
-	if (!owner_query_print_function(frame, text))
-		return false;
-	seq_puts(m, text);
-	return true;
-}
-
 /*
  * Print frame number @i of a chain, or only its function: in text on a line of its own, otherwise
  * in a column whose frames are separated by ';'.
  */
-static void show_frame(struct seq_file *m, unsigned long frame, unsigned int i,
-		       bool only_function, enum owner_format format)
+static noinline_for_stack void show_frame(struct seq_file *m, unsigned long frame, unsigned int i,
+					  bool only_function, enum owner_format format)
 {
-	char module[MODULE_NAME_LEN];
+	char text[KSYM_SYMBOL_LEN], module[MODULE_NAME_LEN];
 
 	if (format == OWNER_FORMAT_TEXT || i)
 		seq_putc(m, format == OWNER_FORMAT_TSV ? ';' : ' ');
-	if (!only_function || !show_function(m, frame))
-		seq_printf(m, "%pS", (void *)frame);
+	if (!only_function || !owner_query_print_function(frame, text))
+		owner_frame_print(frame, text);
+	seq_puts(m, text);
 	if (owner_query_find_unloaded(frame, module, sizeof(module)))
 		seq_printf(m, " [%s unloaded]", module);
 	if (format == OWNER_FORMAT_TEXT)

@@ -12,6 +12,7 @@
 #include "../../slab.h"
 #include "../choice.h"
 #include "../escape.h"
+#include "../frame.h"
 #include "../record.h"
 #include "../slab/records.h"
 #include "../task.h"
@@ -23,6 +24,7 @@ static void print_owner(const char *action, const struct owner_record *record)
 	struct owner_record owner = data_race(*record);
 	struct owner_task task = { .comm = "?" };
 	char comm[OWNER_ESCAPED_COMM];
+	char text[KSYM_SYMBOL_LEN];
 	unsigned int count, i;
 
 	if (!owner.handle_pair || !owner_record_get_refs(&owner))
@@ -33,8 +35,10 @@ static void print_owner(const char *action, const struct owner_record *record)
 		action, task.pid, task.tgid, comm, owner_record_requested(&owner),
 		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_copy(owner.stack, NULL, 0);
-	for (i = 0; i < count; i++)
-		pr_info("       %pS\n", (void *)stack_depot_frame(owner.stack, i));
+	for (i = 0; i < count; i++) {
+		owner_frame_print(stack_depot_frame(owner.stack, i), text);
+		pr_info("       %s\n", text);
+	}
 	owner_record_put_refs(&owner);
 }
 

@@ -47,7 +47,7 @@ bool owner_module_name(unsigned long frame, char *name, size_t size)
 	struct module *module;
 
 	preempt_disable();
-	module = __module_address(frame - 1);
+	module = __module_text_address(frame - 1);
 	found = module;
 	if (module)
 		strscpy(name, module->name, size);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Print a frame, unless its name would be that of data.
+ *
+ * The text of a module's init functions is freed when the module is live, and the next module can
+ * have its data there. Chains keep the addresses, and the kernel finds symbols of data, too.
+ */
+
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/sprintf.h>
+
+#include "frame.h"
+
+/**
+ * owner_is_module_data() - is an address in the memory of a module, and not in its text?
+ * @address: a return address, or that of a call
+ */
+bool owner_is_module_data(unsigned long address)
+{
+	return is_module_address(address) && !is_module_text_address(address);
+}
+
+/**
+ * owner_frame_print() - print a frame as %pS does
+ * @frame: the frame; only its address is printed if a module has data there
+ * @text: gets the text; KSYM_SYMBOL_LEN bytes
+ */
+void owner_frame_print(unsigned long frame, char *text)
+{
+	if (owner_is_module_data(frame))
+		sprintf(text, "%#lx", frame);
+	else
+		sprint_symbol(text, frame);
+}
