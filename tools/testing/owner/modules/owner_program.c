@@ -9,6 +9,8 @@
  *   timer N	allocate them in a timer, and wait for it
  *   free	free all objects
  *   free N	free the newest N objects
+ *   keep N	free all but each Nth object, so that slabs are nearly empty
+ *   where	print the address of the newest object
  *
  * A page fault in a mapping of the file allocates one, too.
  */
@@ -72,6 +74,29 @@ static void free_newest_objects(unsigned int count)
 		kmem_cache_free(cache, object);
 }
 
+static void keep_each_object(unsigned int nth)
+{
+	struct program_object *object, *next;
+	unsigned int i = 0;
+
+	spin_lock_irq(&objects_lock);
+	list_for_each_entry_safe(object, next, &objects, list) {
+		if (i++ % nth == 0)
+			continue;
+		list_del(&object->list);
+		kmem_cache_free(cache, object);
+	}
+	spin_unlock_irq(&objects_lock);
+}
+
+static void print_address_of_newest(void)
+{
+	struct program_object *object = list_first_entry_or_null(&objects, struct program_object,
+								 list);
+
+	pr_info("program: %#lx\n", (unsigned long)object);
+}
+
 struct later {
 	struct work_struct work;
 	struct timer_list timer;
@@ -132,6 +157,10 @@ static ssize_t program_write(struct file *file, const char __user *buf, size_t s
 		free_newest_objects(count);
 	else if (!strncmp(text, "free", 4))
 		free_newest_objects(UINT_MAX);
+	else if (sscanf(text, "keep %u", &count) == 1 && count)
+		keep_each_object(count);
+	else if (!strncmp(text, "where", 5))
+		print_address_of_newest();
 	else
 		return -EINVAL;
 	return size;
