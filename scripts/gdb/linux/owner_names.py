@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Names of addresses as the kernel prints them with %pS, from the tables in its memory.
+# Names of frames as the kernel prints them, from the tables in its memory.
 #
 # gdb shortens the names of clones, and knows modules only if somebody has loaded their files.
 
@@ -135,8 +135,9 @@ class ModuleNames:
     def __init__(self, module):
         self.name = module["name"].string()
         self.ranges = []
-        for kind in range(module["mem"].type.range()[1] + 1):
-            memory = module["mem"][kind]
+        # Where a module has data, which has symbols, init functions of another may have been.
+        for kind in ("MOD_TEXT", "MOD_INIT_TEXT"):
+            memory = module["mem"][gdb.parse_and_eval(kind)]
             self.ranges.append((integer(memory["base"]), int(memory["size"])))
         self.symbols = sorted(self.read_symbols(module["kallsyms"].dereference()))
 

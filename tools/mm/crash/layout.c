@@ -192,7 +192,8 @@ static bool find_members(void)
 	owner_layout.binary_id_room = MEMBER_SIZE("owner_binary", "build_id");
 	owner_layout.binary_name_room = MEMBER_SIZE("owner_binary", "name");
 	owner_layout.name_size = MEMBER_SIZE("module", "name");
-	owner_layout.memory_types = owner_enumerator("MOD_MEM_NUM_TYPES", 0);
+	owner_layout.text_type[0] = owner_enumerator("MOD_TEXT", 0);
+	owner_layout.text_type[1] = owner_enumerator("MOD_INIT_TEXT", 0);
 	owner_layout.ext_owner = owner_enumerator("PAGE_EXT_OWNER", -1);
 	owner_layout.ext_owner_allocated = owner_enumerator("PAGE_EXT_OWNER_ALLOCATED", -1);
 	return owner_layout.stack_room > 0 && owner_layout.task_comm > 0;

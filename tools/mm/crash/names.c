@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of addresses, as the kernel prints them with %pS, from the tables in the dump.
+ * Names of frames, as the kernel prints them, from the tables in the dump.
  *
  * crash has no symbols of modules with --minimal, and vmlinux has symbols that kallsyms leaves
  * out. The kernel's own tables name each address as the live files do.
@@ -15,7 +15,6 @@
 #define NAMES_MAX	(256UL << 20)
 #define MODULES_MAX	4096
 #define MODULE_SYMBOLS_MAX	262144
-#define MEMORY_TYPES	16
 
 /* kallsyms of the kernel's image. */
 static struct {
@@ -34,7 +33,8 @@ static struct {
 struct owner_module {
 	ulong address;
 	char name[128];
-	ulong base[MEMORY_TYPES], size[MEMORY_TYPES];
+	/* Text, and that of init functions. Data has no name: it may be where init text was. */
+	ulong base[2], size[2];
 	Elf64_Sym *symbol;
 	uint32_t count;
 	char *strings;
@@ -308,8 +308,8 @@ static void read_module(ulong address)
 		owner_note(NOTE_NAMES);
 		return;
 	}
-	for (i = 0; i < l->memory_types && i < MEMORY_TYPES; i++) {
-		ulong memory = address + l->module_mem + i * l->module_mem_size;
+	for (i = 0; i < OWNER_LENGTH(module->base); i++) {
+		ulong memory = address + l->module_mem + l->text_type[i] * l->module_mem_size;
 		uint32_t size = 0;
 
 		owner_read_ulong(memory + l->mem_base, &module->base[i]);
@@ -401,7 +401,7 @@ static bool print_module_name(char *buffer, size_t size, ulong address)
 	if (!modules_read)
 		read_modules();
 	for (i = 0; i < nr_modules; i++)
-		for (type = 0; type < MEMORY_TYPES; type++)
+		for (type = 0; type < OWNER_LENGTH(modules[i].base); type++)
 			if (address - modules[i].base[type] < modules[i].size[type])
 				return print_module_symbol(buffer, size, &modules[i], type,
 							   address);

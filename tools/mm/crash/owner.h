@@ -90,7 +90,7 @@ struct owner_layout {
 	long kallsyms_symtab, kallsyms_count, kallsyms_strtab;
 	long name_size;
 	/* values of enumerators, stored because crash takes long to find one */
-	long memory_types, ext_owner, ext_owner_allocated;
+	long text_type[2], ext_owner, ext_owner_allocated;
 
 	/* struct kfence_metadata; -1 without CONFIG_KFENCE */
 	long kfence_address, kfence_size;

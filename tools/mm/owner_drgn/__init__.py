@@ -6,7 +6,7 @@ layout.py    places of a structure's members, by debug information
 format.py    the structures by which the kernel describes its formats
 geometry.py  page frames, their struct pages and their addresses
 text.py      prints names without control characters
-kallsyms.py  names of addresses, as the kernel's %pS prints them
+kallsyms.py  names of frames, as the kernel prints them
 depot.py     the stack depot: handles to frames, tasks and counters
 clock.py     times and weights of records
 caches.py    slab caches

@@ -149,6 +149,7 @@ class Module(NamedTuple):
 
     name: str
     regions: List[Tuple[int, int]]          # (start, end) of its memory
+    text: List[Tuple[int, int]]             # of that with its functions
     kallsyms: int                           # address of its struct mod_kallsyms
 
 
@@ -181,29 +182,36 @@ class ModuleSymbols:
                 continue
             state, kallsyms = layout.unpack(data)
             if state != unformed:
-                self.modules.append(Module(escape_name(name), self._find_regions(data),
-                                           kallsyms))
+                regions, text = self._find_regions(data)
+                self.modules.append(Module(escape_name(name), regions, text, kallsyms))
 
-    def _find_regions(self, data: bytes) -> List[Tuple[int, int]]:
-        """The module's memory, from the bytes of its struct module."""
-        type_ = self.prog.type("struct module")
+    def _find_regions(self, data: bytes) -> Tuple[List[Tuple[int, int]], List[Tuple[int, int]]]:
+        """The module's memory and its text, from the bytes of its struct module."""
+        prog = self.prog
+        type_ = prog.type("struct module")
         try:
             # ac3b43283923 ("module: replace module_layout with module_memory") (in v6.4)
             member = type_.member("mem")
-            layout = Layout(self.prog, "struct module_memory", "base", "size")
-            offsets = [member.bit_offset // 8 + i * layout.size
+            layout = Layout(prog, "struct module_memory", "base", "size")
+            regions = [layout.unpack(data, member.bit_offset // 8 + i * layout.size)
                        for i in range(member.type.length or 0)]
+            text = [regions[prog.constant(name).value_()] for name in ("MOD_TEXT", "MOD_INIT_TEXT")]
         except LookupError:
-            layout = Layout(self.prog, "struct module_layout", "base", "size")
-            offsets = [type_.member(name).bit_offset // 8
-                       for name in ("core_layout", "init_layout")]
-        regions = [layout.unpack(data, offset) for offset in offsets]
-        return [(base, base + size) for base, size in regions if base and size]
+            layout = Layout(prog, "struct module_layout", "base", "size", "text_size")
+            parts = [layout.unpack(data, type_.member(name).bit_offset // 8)
+                     for name in ("core_layout", "init_layout")]
+            regions = [(base, size) for base, size, _ in parts]
+            text = [(base, size) for base, _, size in parts]
+        return ([(base, base + size) for base, size in regions if base and size],
+                [(base, base + size) for base, size in text if base and size])
 
     def find_symbol(self, address: int) -> Optional[Tuple[str, int, int, str]]:
-        """Name, offset, size and module, as find_kallsyms_symbol() of the kernel finds them."""
+        """Name, offset, size and module, as find_kallsyms_symbol() of the kernel finds them.
+
+        Data has no name: where a module has data, init functions of another one may have been.
+        """
         for module in self.modules:
-            for start, end in module.regions:
+            for start, end in module.text:
                 if start <= address < end:
                     return self._find_in_module(module, start, end, address)
         return None
@@ -253,7 +261,7 @@ def _read_names(_prog: Program) -> Dict[int, str]:
 
 
 def symbol_name(prog: Program, address: int) -> str:
-    """Print an address as %pS does: name+0xoffset/0xsize [module], or in hexadecimal."""
+    """Print a frame as the kernel does: name+0xoffset/0xsize [module], or in hexadecimal."""
     names = cached(prog, _read_names)
     if address not in names:
         names[address] = _find_name(prog, address)
