@@ -32,6 +32,7 @@ struct options {
 	enum measure sort;	/* the figure of percentages and widths */
 	unsigned char order[OWNER_SORTS];	/* keys to sort by, enum owner_sort */
 	u32 nr_order;
+	bool sort_given;
 	u32 top;		/* groups to show; 0: all */
 	enum frame_key by;
 	enum colour_when colour;

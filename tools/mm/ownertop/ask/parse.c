@@ -460,7 +460,8 @@ static void set_default_options(struct options *o)
 		o->unfold = true;
 	o->unfold &= !o->oneline;
 	select_frame_key(o);
-	if (!o->nr_order)
+	o->sort_given = o->nr_order;
+	if (!o->sort_given)
 		o->order[o->nr_order++] = OWNER_SORT_HELD;
 	o->sort = measure_find_in_sort_keys(o->order, o->nr_order);
 	o->ages = view_needs_ages(o);

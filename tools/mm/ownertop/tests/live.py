@@ -23,7 +23,7 @@ def test_sort_keys(session):
     expect("ext4_inode_cache" in parse_table_rows(screen)[0][4], "held", screen)
     term.press_keys("o")
     screen = term.wait_for("by objects;")
-    expect(screen[2].split()[:4] == ["OBJECTS", "TICK", "START", "HELD"], "columns", screen)
+    expect(screen[2].split()[:4] == ["OBJECTS", "GROWTH", "TICK", "HELD"], "columns", screen)
     expect("kmalloc-256" in parse_table_rows(screen)[0][4], "objects", screen)
     term.press_keys("h")
     screen = term.wait_for("by held;")
@@ -74,7 +74,7 @@ def test_unfold_user(session):
 
 
 def test_changes(session):
-    """TICK and START show what changed since the last update and since the start."""
+    """GROWTH is the change since the mark, TICK that since the last update."""
     term = session.terminal
     term.type_line(session.command.replace("--live=0.2", "--live=2") + "; echo ended $?")
     screen = term.wait_for(RUNNING)
@@ -82,27 +82,60 @@ def test_changes(session):
     session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
     screen = term.wait_for(r"\+768B +\+768B +5  kmalloc-256")
     expect(find_total(screen)[:3] == ["4.8K", "+704B", "+704B"], "total", screen)
-    screen = term.wait_for(r" \. +\+768B +5  kmalloc-256")
+    screen = term.wait_for(r"\+768B +\. +5  kmalloc-256")
     session.replace_dump(session.original)
-    term.wait_for(r"-768B +\. +2  kmalloc-256")
+    term.wait_for(r" \. +-768B +2  kmalloc-256")
     session.quit_ownertop()
 
 
-def test_sort_by_change(session):
-    """The key c sorts by the change since the start."""
+def test_sort_by_growth(session):
+    """Growth decides the order, and what is held among groups that grew alike; c, or -s, chooses."""
     term = session.terminal
     session.start_ownertop()
     session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
-    term.wait_for(r"\+768B")
+    screen = term.wait_for(r"\+768B")
+    rows = parse_table_rows(screen)
+    expect(rows[0][4].startswith("kmalloc-256"), "growth is not first", screen)
+    same = [row[0] for row in rows if row[1] == "."]
+    expect(len(same) > 2 and same[0] == "2.1K", "unchanged groups", screen)
+    term.press_keys("h")
+    screen = term.wait_for("by held;")
+    expect(parse_table_rows(screen)[0][0] == "2.1K", "held is not first", screen)
     term.press_keys("c")
-    screen = term.wait_for("by change;")
+    screen = term.wait_for("by growth;")
     expect(parse_table_rows(screen)[0][4].startswith("kmalloc-256"), "order", screen)
     session.replace_dump(session.original)
     session.quit_ownertop()
 
 
+def test_top(session):
+    """-n is the number of groups that are shown after they are sorted by growth."""
+    term = session.terminal
+    term.type_line(session.command + " -n 1; echo ended $?")
+    term.wait_for(RUNNING)
+    session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
+    screen = term.wait_for(r"\+768B +. +5  kmalloc-256")
+    expect(len(parse_table_rows(screen)) == 1, "more groups", screen)
+    session.replace_dump(session.original)
+    session.quit_ownertop()
+
+
+def test_mark(session):
+    """The key m counts growth from the answer on the screen."""
+    term = session.terminal
+    session.start_ownertop()
+    session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
+    term.wait_for(r"\+768B +\. +5  kmalloc-256")
+    term.press_keys("m")
+    term.wait_for(r" \. +\. +5  kmalloc-256")
+    session.replace_dump(session.original)
+    screen = term.wait_for(r"-768B +\S+ +2  kmalloc-256")
+    expect(find_total(screen)[1] == "-704B", "total", screen)
+    session.quit_ownertop()
+
+
 def test_filter(session):
-    """/ shows the groups that contain a text; the total stays that of all."""
+    """/ shows the groups that contain a text, and their total."""
     term = session.terminal
     session.start_ownertop()
     term.press_keys("/")
@@ -112,7 +145,8 @@ def test_filter(session):
     screen = term.wait_for("of 2 groups;")
     expect(screen[1] == "groups with 'LEAK_'", "filter", screen)
     expect(all("leak_" in row[4] for row in parse_table_rows(screen)), "others", screen)
-    expect(find_total(screen)[:1] == ["4.1K"], "total", screen)
+    expect(any(line.endswith(" 3  total of 2 groups") for line in screen), "total", screen)
+    expect(find_total(screen)[0] == "704B", "total", screen)
     term.press_keys("/", "x", "Escape")
     term.wait_for("^groups with 'LEAK_'$")
     term.press_keys("/", *["BSpace"] * 5, "Enter")
@@ -176,7 +210,7 @@ def test_scroll(session):
     term.wait_until(lambda screen: len(parse_table_rows(screen)) == 3, "three groups")
     for key, wanted in (("Down", 2), ("j", 3), ("End", 7), ("Up", 6), ("NPage", 7), ("Home", 1)):
         term.press_keys(key)
-        screen = term.wait_for(f"by held; {wanted} of 7 groups")
+        screen = term.wait_for(f"; {wanted} of 7 groups")
         expect(sum(line.startswith(">") for line in screen) == 1, f"{key}: selected", screen)
     term.resize_window(80, 20)
     session.quit_ownertop()
@@ -203,7 +237,7 @@ def test_help(session):
     term = session.terminal
     session.start_ownertop()
     term.press_keys("?")
-    term.wait_for("sort by the change since the start")
+    term.wait_for("sort by growth since the mark")
     term.press_keys("q")
     term.wait_for(RUNNING)
     session.quit_ownertop()
@@ -318,7 +352,7 @@ def test_this_machine(session):
                           session.ownertop, "--live=0.2", "-d", "1"])
     term.type_line(command + "; echo ended $?")
     screen = term.wait_for(RUNNING)
-    expect(screen[2].split() == ["HELD", "TICK", "START", "OBJECTS", "CALL", "CHAIN"],
+    expect(screen[2].split() == ["HELD", "GROWTH", "TICK", "OBJECTS", "CALL", "CHAIN"],
            "other columns", screen)
     expect(parse_table_rows(screen)[0][:4] == ("2.0K", ".", ".", "8"), "other figures", screen)
     session.quit_ownertop()
@@ -361,7 +395,7 @@ def test_without_terminal(session):
 
 
 TESTS = (test_sort_keys, test_unfold_and_depth, test_unfold_user, test_changes,
-         test_sort_by_change, test_filter, test_expression, test_long_names, test_group,
+         test_sort_by_growth, test_top, test_mark, test_filter, test_expression, test_long_names, test_group,
          test_scroll, test_save, test_help, test_count, test_pause, test_resize, test_shrink,
          test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
          test_without_terminal)

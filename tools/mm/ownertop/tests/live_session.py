@@ -16,7 +16,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Seconds until what does not come is an error, also on a busy host.
 PATIENCE = 120.0
-RUNNING = r"by held; \d+ of \d+ groups"
+RUNNING = r"; \d+ of \d+ groups"
 
 
 class Terminal:

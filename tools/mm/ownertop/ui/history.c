@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keep figures of groups over the updates of live mode. */
+/* Keep what groups held at the mark and at the update before the last. */
 #include <xxhash.h>
 
 #include "ui/history.h"
 
-/* Limit of the groups that are kept, which bounds memory to some 2 MB. */
-#define GROUPS_MAX 16384
-
-/* The columns of a group's row. Three of them are arrays, with a figure for each measure. */
-enum {
-	COLUMN_HASH,
-	COLUMN_UPDATE,		/* number of the last update that had the group */
-	COLUMN_START,		/* figures at the start of live mode */
-	COLUMN_BEFORE = COLUMN_START + NR_MEASURES,	/* at the previous update */
-	COLUMN_NOW = COLUMN_BEFORE + NR_MEASURES,	/* at the last update */
-	NR_COLUMNS = COLUMN_NOW + NR_MEASURES,
-};
-
-void history_init(struct history *h)
-{
-	*h = (struct history){ .start = time(NULL) };
-	packed_init(&h->rows, NR_COLUMNS);
-}
+/* A row of struct past has a sum, and behind it the hash of the group. */
+#define COLUMN_HASH SUM_COLUMNS
 
 static u64 hash_text(u64 hash, struct text_slice text)
 {
@@ -61,83 +45,87 @@ static bool row_has_hash(const void *array, u32 id, const void *key)
 	return packed_get(array, id, COLUMN_HASH) == *(const u64 *)key;
 }
 
-static u32 find_row(const struct history *h, u64 hash)
+static void past_free(struct past *p)
 {
-	return hash_index_find(&h->index, hash, row_has_hash, &h->rows, &hash);
+	packed_free(&p->rows);
+	hash_index_free(&p->index);
+	*p = (struct past){ 0 };
 }
 
-static void note_group(struct history *h, const struct model *m, const struct group *g)
+static void past_take(struct past *p, const struct model *m)
+{
+	u32 i, row;
+	u64 hash;
+
+	past_free(p);
+	p->total = m->total;
+	packed_init(&p->rows, COLUMN_HASH + 1);
+	for (i = 0; i < m->groups.n; i++) {
+		struct group g = model_get_group(m, i);
+
+		hash = history_hash_group(m, &g);
+		row = packed_add_row(&p->rows);
+		sum_store(&p->rows, row, &g.sum);
+		packed_set(&p->rows, row, COLUMN_HASH, hash);
+		hash_index_add(&p->index, hash, row);
+	}
+}
+
+static struct sum past_find(const struct past *p, u64 hash)
+{
+	u32 row = hash_index_find(&p->index, hash, row_has_hash, &p->rows, &hash);
+
+	return row == HASH_INDEX_NONE ? (struct sum){ 0 } : sum_load(&p->rows, row);
+}
+
+struct figures history_find(const struct history *h, const struct model *m, const struct group *g)
 {
 	u64 hash = history_hash_group(m, g);
-	u32 row = find_row(h, hash), i;
-	bool was_there;
 
-	if (row == HASH_INDEX_NONE) {
-		if (h->rows.n == GROUPS_MAX)
-			return;
-		row = packed_add_row(&h->rows);
-		packed_set(&h->rows, row, COLUMN_HASH, hash);
-		hash_index_add(&h->index, hash, row);
-	}
-	was_there = packed_get(&h->rows, row, COLUMN_UPDATE) == h->updates - 1;
-	packed_set(&h->rows, row, COLUMN_UPDATE, h->updates);
-	for (i = 0; i < NR_MEASURES; i++) {
-		u64 now = measure_get_value(&g->sum, i);
-		u64 before = was_there ? packed_get(&h->rows, row, COLUMN_NOW + i) : 0;
-
-		if (h->updates == 1) {
-			packed_set(&h->rows, row, COLUMN_START + i, now);
-			before = now;
-		}
-		packed_set(&h->rows, row, COLUMN_BEFORE + i, before);
-		packed_set(&h->rows, row, COLUMN_NOW + i, now);
-	}
+	return (struct figures){ g->sum, past_find(&h->before, hash), past_find(&h->mark, hash) };
 }
 
-void history_update(struct history *h, const struct report *r)
+struct figures history_get_total(const struct history *h, const struct model *m)
 {
-	u32 i;
-
-	h->total_before = h->updates ? h->total_now : r->model->total;
-	h->total_now = r->model->total;
-	if (!h->updates)
-		h->total_start = h->total_now;
-	h->updates++;
-	for (i = 0; i < r->n && i < GROUPS_MAX; i++) {
-		struct group g = report_get_group(r, i);
-
-		note_group(h, r->model, &g);
-	}
+	return (struct figures){ m->total, h->before.total, h->mark.total };
 }
 
-struct history_change history_find(const struct history *h, const struct model *m,
-				   const struct group *g, enum measure measure)
+void figures_add(struct figures *to, const struct figures *f)
 {
-	u32 row = find_row(h, history_hash_group(m, g));
-	u64 now = measure_get_value(&g->sum, measure);
-
-	if (row == HASH_INDEX_NONE)
-		return (struct history_change){ 0 };
-	return (struct history_change){
-		.known = true,
-		.tick = change_between(packed_get(&h->rows, row, COLUMN_BEFORE + measure), now),
-		.start = change_between(packed_get(&h->rows, row, COLUMN_START + measure), now),
-	};
+	sum_add(&to->now, &f->now);
+	sum_add(&to->before, &f->before);
+	sum_add(&to->mark, &f->mark);
 }
 
-struct history_change history_of_total(const struct history *h, enum measure measure)
+struct change figures_get_growth(const struct figures *f, enum measure measure)
 {
-	u64 now = measure_get_value(&h->total_now, measure);
+	return change_between(measure_get_value(&f->mark, measure),
+			      measure_get_value(&f->now, measure));
+}
 
-	return (struct history_change){
-		.known = true,
-		.tick = change_between(measure_get_value(&h->total_before, measure), now),
-		.start = change_between(measure_get_value(&h->total_start, measure), now),
-	};
+void history_mark(struct history *h, const struct model *m, time_t now)
+{
+	past_take(&h->mark, m);
+	h->start = now;
+}
+
+void history_keep(struct history *h, const struct model *m)
+{
+	if (h->start)
+		past_take(&h->before, m);
+}
+
+void history_begin(struct history *h, const struct model *m, time_t now)
+{
+	if (h->start)
+		return;
+	history_mark(h, m, now);
+	past_take(&h->before, m);
 }
 
 void history_free(struct history *h)
 {
-	packed_free(&h->rows);
-	hash_index_free(&h->index);
+	past_free(&h->mark);
+	past_free(&h->before);
+	h->start = 0;
 }

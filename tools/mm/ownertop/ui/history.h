@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The figures that groups had at the start of live mode and at the update before the last. Each
- * update reads into a new model, so groups are known by a hash of their fields.
+ * What groups held at the mark, from which growth is counted, and at the update before the last.
+ * Each update reads into a new model, so groups are known by a hash of their fields.
  */
 #ifndef OWNERTOP_HISTORY_H
 #define OWNERTOP_HISTORY_H
@@ -10,33 +10,43 @@
 
 #include "base/hash_index.h"
 #include "base/packed.h"
-#include "model/report.h"
+#include "model/dumps.h"
+#include "model/measure.h"
 
-struct history {
+/* The sums of all groups at one time. */
+struct past {
 	struct packed_table rows;
 	struct hash_index index;
-	u64 updates;
-	time_t start;		/* time of the first update */
-	struct sum total_start;
-	struct sum total_before;
-	struct sum total_now;
+	struct sum total;
 };
 
-/* Changes of one measure. */
-struct history_change {
-	bool known;		/* false: more groups than history_update() keeps */
-	struct change tick;	/* since the previous update */
-	struct change start;
+/* What a group, or some groups, hold now and held before. */
+struct figures {
+	struct sum now;
+	struct sum before;
+	struct sum mark;
 };
 
-void history_init(struct history *h);
-/* Keep the figures of the groups of @r after an update; if they are many, of the first ones. */
-void history_update(struct history *h, const struct report *r);
-struct history_change history_find(const struct history *h, const struct model *m,
-				   const struct group *g, enum measure measure);
-struct history_change history_of_total(const struct history *h, enum measure measure);
+struct history {
+	time_t start;		/* of the mark; 0: there is none */
+	struct past mark;
+	struct past before;
+};
+
+/* Count growth from the answer in @m on, which is of the time @now. */
+void history_mark(struct history *h, const struct model *m, time_t now);
+/* Keep the sums of an answer before the next one is read. */
+void history_keep(struct history *h, const struct model *m);
+/* Mark the answer in @m if it is the first one. */
+void history_begin(struct history *h, const struct model *m, time_t now);
+/* Find the figures of a group. Those of a time when it did not exist are zeros. */
+struct figures history_find(const struct history *h, const struct model *m, const struct group *g);
+struct figures history_get_total(const struct history *h, const struct model *m);
+void figures_add(struct figures *to, const struct figures *f);
+struct change figures_get_growth(const struct figures *f, enum measure measure);
 /* Hash the fields of a group. */
 u64 history_hash_group(const struct model *m, const struct group *g);
+/* Free the history, so that history_begin() starts a new one. */
 void history_free(struct history *h);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/exit_status.h"
 #include "base/replace_file.h"
+#include "model/report.h"
 #include "ui/live.h"
 #include "ui/live_state.h"
 #include "ui/screen.h"
@@ -26,8 +27,10 @@ static bool read_live_answer(struct live_state *l, bool quiet)
 {
 	/* rows_begin_table() has set a locale that would slow down matching. */
 	setlocale(LC_CTYPE, "C");
+	history_keep(&l->history, &l->a.model);
 	answer_free_members(&l->a);
 	l->a.health.quiet = quiet;
+	l->time = time(NULL);
 	answer_read(&l->a, &l->o, l->paths, l->nr_paths);
 	return !l->a.model.sink.summary.same_kind[0];
 }
@@ -37,48 +40,61 @@ static int get_exit_status(const struct live_state *l)
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
-static int compare_growth(const void *a, const void *b, void *arg)
-{
-	const struct live_state *l = arg;
-	u32 ia = *(const u32 *)a, ib = *(const u32 *)b;
-	struct group ga = model_get_group(&l->a.model, ia), gb = model_get_group(&l->a.model, ib);
-	struct history_change ca = history_find(&l->history, &l->a.model, &ga, l->o.sort);
-	struct history_change cb = history_find(&l->history, &l->a.model, &gb, l->o.sort);
-	int order = change_compare(ca.start, cb.start);
+/* A group to be sorted by growth. */
+struct grown_group {
+	u32 group;
+	u32 rank;		/* among groups that grew alike, as all do at the mark */
+	struct change growth;
+};
 
-	return order ? order : ia < ib ? -1 : 1;
+static int compare_growth(const void *a, const void *b)
+{
+	const struct grown_group *ga = a, *gb = b;
+	int order = change_compare(ga->growth, gb->growth);
+
+	return order ? order : ga->rank < gb->rank ? -1 : 1;
 }
 
-/* Choose and order the groups that are shown. @updated: the answer was read again. */
-static void choose_groups(struct live_state *l, bool updated)
+/* Choose and order the groups that are shown, and add up those that the text of / holds for. */
+static void choose_groups(struct live_state *l)
 {
+	u32 top = l->a.view.each || l->o.fit_screen ? 0 : l->o.top, i;
+	struct grown_group *chosen;
 	struct report r;
-	u32 i;
 
 	report_init(&r, &l->a);
-	if (updated)
-		history_update(&l->history, &r);
-	free(l->shown);
-	l->shown = xmalloc(r.n * sizeof(*l->shown));
-	l->nr_shown = 0;
+	chosen = xmalloc(r.n * sizeof(*chosen));
+	l->nr_found = 0;
+	l->found = (struct figures){ 0 };
 	for (i = 0; i < (l->a.view.each ? r.shown : r.n); i++) {
 		struct group g = report_get_group(&r, i);
+		struct figures f;
 
-		if (!l->a.view.each && !l->o.fit_screen && l->nr_shown == l->o.top && l->o.top)
-			break;
-		if (live_filter_holds(l, &g))
-			l->shown[l->nr_shown++] = r.order[i];
+		if (!live_filter_holds(l, &g))
+			continue;
+		f = history_find(&l->history, &l->a.model, &g);
+		figures_add(&l->found, &f);
+		chosen[l->nr_found++] = (struct grown_group){
+			.group = r.order[i],
+			.rank = i,
+			.growth = figures_get_growth(&f, l->o.sort),
+		};
 	}
-	if (l->by_change)
-		qsort_r(l->shown, l->nr_shown, sizeof(*l->shown), compare_growth, l);
 	report_free(&r);
+	if (l->by_growth)
+		qsort(chosen, l->nr_found, sizeof(*chosen), compare_growth);
+	l->nr_shown = top && top < l->nr_found ? top : l->nr_found;
+	free(l->shown);
+	l->shown = xmalloc(l->nr_shown * sizeof(*l->shown));
+	for (i = 0; i < l->nr_shown; i++)
+		l->shown[i] = chosen[i].group;
+	free(chosen);
 }
 
 /* Forget the figures of earlier updates, after the fields or frames that make groups changed. */
 static void restart_history(struct live_state *l)
 {
 	history_free(&l->history);
-	history_init(&l->history);
 	l->nr_unfolded = 0;
 	l->selected = 0;
 	l->top = 0;
@@ -98,7 +114,7 @@ static void change_sort_key(struct live_state *l, enum owner_sort sort)
 {
 	struct view_options *view = &l->a.view;
 
-	l->by_change = false;
+	l->by_growth = false;
 	l->o.order[0] = sort;
 	l->o.nr_order = 1;
 	l->o.sort = measure_find_in_sort_keys(l->o.order, 1);
@@ -179,7 +195,7 @@ static enum next_step finish_prompt(struct live_state *l)
 	case PROMPT_FILTER:
 		memcpy(l->filter, l->input, sizeof(l->filter));
 		l->selected = 0;
-		choose_groups(l, false);
+		choose_groups(l);
 		break;
 	case PROMPT_GROUP:
 		return *l->input ? change_groups(l) : STEP_WAIT;
@@ -258,7 +274,10 @@ static enum next_step handle_command_key(struct live_state *l, int key)
 		change_sort_key(l, OWNER_SORT_OBJECTS);
 		break;
 	case 'c':
-		l->by_change = true;
+		l->by_growth = true;
+		break;
+	case 'm':
+		history_mark(&l->history, &l->a.model, l->time);
 		break;
 	case '+':
 		return change_depth(l, depth ? depth + 1 : 0);
@@ -287,7 +306,7 @@ static enum next_step handle_command_key(struct live_state *l, int key)
 	case 'q':
 		return STEP_QUIT;
 	}
-	choose_groups(l, false);
+	choose_groups(l);
 	return STEP_WAIT;
 }
 
@@ -355,7 +374,8 @@ static void run_on_screen(struct live_state *l)
 		if (step == STEP_READ) {
 			if (!read_live_answer(l, true))
 				break;
-			choose_groups(l, true);
+			history_begin(&l->history, &l->a.model, l->time);
+			choose_groups(l);
 			live_draw(l);
 			due = read_clock_ms() + l->o.interval_ms;
 			if (left && !--left)
@@ -437,11 +457,15 @@ static void run_without_terminal(struct live_state *l)
 
 int live_run_view(const struct options *o, char * const *paths, int n)
 {
-	struct live_state l = { .o = *o, .paths = paths, .nr_paths = n };
+	struct live_state l = {
+		.o = *o,
+		.paths = paths,
+		.nr_paths = n,
+		.by_growth = !o->sort_given,
+	};
 	int status;
 
 	l.output = make_output_options(&l.o);
-	history_init(&l.history);
 	if (o->format == FORMAT_TEXT && screen_begin())
 		run_on_screen(&l);
 	else

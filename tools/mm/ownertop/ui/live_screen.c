@@ -30,7 +30,8 @@ static const char help[] =
 "  up down, k j      select a group        Enter   show or hide its call chains\n"
 "  PgUp PgDn Home End  scroll\n"
 "  b h o             sort by bytes, held, objects\n"
-"  c                 sort by the change since the start\n"
+"  c                 sort by growth since the mark\n"
+"  m                 mark now: growth is counted from here on\n"
 "  + -               more or fewer frames in a group; starts again\n"
 "  g                 group by other fields, as cache,comm; starts again\n"
 "  /                 show only groups that contain a text; empty shows all\n"
@@ -39,8 +40,8 @@ static const char help[] =
 "  ?                 this help\n"
 "  q                 quit\n"
 "\n"
-"TICK is the change since the last update, START since live mode or its groups\n"
-"began. Press any key.\n";
+"TICK is the change since the last update, GROWTH that since the mark: the start of\n"
+"live mode or of its groups, or the key m. Press any key.\n";
 
 static const char * const prompts[] = {
 	[PROMPT_FILTER] = "/",
@@ -166,13 +167,12 @@ static const char *format_value(char buf[HUMAN_LEN], u64 value, enum measure mea
 	return buf;
 }
 
-static void print_change(struct change c, bool known, enum measure measure, bool colour,
-			 FILE *out)
+static void print_change(struct change c, enum measure measure, bool colour, FILE *out)
 {
 	char buf[HUMAN_LEN], signed_value[HUMAN_LEN + 1];
 
-	if (!known || !c.by) {
-		fprintf(out, "  %8s", known ? "." : "-");
+	if (!c.by) {
+		fprintf(out, "  %8s", ".");
 		return;
 	}
 	snprintf(signed_value, sizeof(signed_value), "%s%s", change_get_sign(c),
@@ -181,16 +181,18 @@ static void print_change(struct change c, bool known, enum measure measure, bool
 		colour ? NORMAL : "");
 }
 
-static void print_figures(const struct live_state *l, const struct sum *sum,
-			  const struct history_change *change, bool colour, FILE *out)
+static void print_figures(const struct live_state *l, const struct figures *f, bool colour,
+			  FILE *out)
 {
 	enum measure measure = l->o.sort, beside = measure_get_second_shown(measure);
+	u64 now = measure_get_value(&f->now, measure);
 	char buf[HUMAN_LEN];
 
-	fprintf(out, "%8s", format_value(buf, measure_get_value(sum, measure), measure));
-	print_change(change->tick, change->known, measure, colour, out);
-	print_change(change->start, change->known, measure, colour, out);
-	fprintf(out, "  %8s", format_value(buf, measure_get_value(sum, beside), beside));
+	fprintf(out, "%8s", format_value(buf, now, measure));
+	print_change(figures_get_growth(f, measure), measure, colour, out);
+	print_change(change_between(measure_get_value(&f->before, measure), now), measure, colour,
+		     out);
+	fprintf(out, "  %8s", format_value(buf, measure_get_value(&f->now, beside), beside));
 }
 
 /* Print the age of the oldest object of a group, if the kernel was asked for ages. */
@@ -205,15 +207,15 @@ static void print_age(const struct live_state *l, u64 oldest, FILE *out)
 
 static void print_status(const struct live_state *l, size_t width, FILE *out)
 {
-	time_t now = time(NULL);
-	char clock[32], line[256];
+	char clock[32], age[HUMAN_LEN], line[256];
 	struct tm tm;
 	int n;
 
-	strftime(clock, sizeof(clock), "%F %T", localtime_r(&now, &tm));
-	n = snprintf(line, sizeof(line), "%s  %sby %s; %u of %u groups; ? help, q quit", clock,
-		     l->paused ? "PAUSED, " : "",
-		     l->by_change ? "change" : owner_sort_names[l->o.order[0]],
+	strftime(clock, sizeof(clock), "%F %T", localtime_r(&l->time, &tm));
+	n = snprintf(line, sizeof(line), "%s  %sby %s; GROWTH over %s; %u of %u groups; ? help, q quit",
+		     clock, l->paused ? "PAUSED, " : "",
+		     l->by_growth ? "growth" : owner_sort_names[l->o.order[0]],
+		     human_format_age(age, (l->time - l->history.start) * 1000000000ULL),
 		     l->nr_shown ? l->selected + 1 : 0, l->nr_shown);
 	print_cut((struct text_slice){ line, n }, width, out);
 	putc('\n', out);
@@ -293,8 +295,8 @@ static void print_head(const struct live_state *l, const size_t *widths, size_t 
 	size_t i;
 	int n;
 
-	n = snprintf(line, sizeof(line), "  %8s  %8s  %8s  %8s", names[l->o.sort], "TICK",
-		     "START", names[measure_get_second_shown(l->o.sort)]);
+	n = snprintf(line, sizeof(line), "  %8s  %8s  %8s  %8s", names[l->o.sort], "GROWTH",
+		     "TICK", names[measure_get_second_shown(l->o.sort)]);
 	if (l->o.ages)
 		n += snprintf(line + n, sizeof(line) - n, "  %6s", "OLDEST");
 	for (i = 0; i < by->n; i++)
@@ -316,18 +318,18 @@ static void print_group(const struct live_state *l, u32 position, const size_t *
 {
 	const struct model *m = &l->a.model;
 	struct group g = model_get_group(m, l->shown[position]);
-	struct history_change change = history_find(&l->history, m, &g, l->o.sort);
+	struct figures figures = history_find(&l->history, m, &g);
 	bool selected = position == l->selected;
-	size_t len, figures = 2 + 8 + 3 * 10 + (l->o.ages ? 8 : 0);
+	size_t len, used = 2 + 8 + 3 * 10 + (l->o.ages ? 8 : 0);
 	char *text;
 	FILE *fields = xopen_memstream(&text, &len);
 
 	print_fields(m, &g, widths, fields);
 	fclose(fields);
 	fprintf(out, "%s%s", selected && colour ? REVERSE : "", selected ? "> " : "  ");
-	print_figures(l, &g.sum, &change, colour && !selected, out);
+	print_figures(l, &figures, colour && !selected, out);
 	print_age(l, g.oldest, out);
-	print_cut((struct text_slice){ text, len }, width > figures ? width - figures : 0, out);
+	print_cut((struct text_slice){ text, len }, width > used ? width - used : 0, out);
 	fputs(selected && colour ? NORMAL "\n" : "\n", out);
 	free(text);
 }
@@ -419,13 +421,16 @@ static void print_groups(const struct live_state *l, u32 rows, const size_t *wid
 
 static void print_total(const struct live_state *l, bool colour, FILE *out)
 {
-	struct history_change change = history_of_total(&l->history, l->o.sort);
+	const struct model *m = &l->a.model;
+	struct figures total = *l->filter ? l->found : history_get_total(&l->history, m);
 
 	fputs("  ", out);
-	print_figures(l, &l->a.model.total, &change, colour, out);
+	print_figures(l, &total, colour, out);
 	fputs("  total", out);
-	if (l->a.model.filtered.objects)
-		fprintf(out, ", %llu objects filtered out", l->a.model.filtered.objects);
+	if (*l->filter)
+		fprintf(out, " of %u group%s", l->nr_found, l->nr_found == 1 ? "" : "s");
+	if (m->filtered.objects)
+		fprintf(out, ", %llu objects filtered out", m->filtered.objects);
 	putc('\n', out);
 }
 

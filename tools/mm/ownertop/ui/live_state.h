@@ -22,14 +22,17 @@ struct live_state {
 	char * const *paths;
 	int nr_paths;
 	struct answer a;
+	time_t time;		/* of the answer */
 	struct output_options output;
 	struct history history;
 	bool paused;
 	bool help;
-	bool by_change;		/* sort by the change since the start */
+	bool by_growth;		/* sort by the change since the mark */
 
-	u32 *shown;		/* groups that the filter holds for, in order */
+	u32 *shown;		/* groups on the screen or above and below it, in order */
 	u32 nr_shown;
+	u32 nr_found;		/* groups that the filter holds for */
+	struct figures found;	/* their sums */
 	u32 selected;		/* position in @shown */
 	u32 top;		/* position of the first group on the screen */
 	u64 unfolded[UNFOLDED_MAX];	/* hashes of groups with their chains below them */
