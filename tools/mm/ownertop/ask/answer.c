@@ -99,6 +99,55 @@ static bool dumps_list_one_kind(const struct dumps *dumps)
 	return true;
 }
 
+/* Does a dump have a group whose @field is known? */
+static bool dump_tells_field(const struct answer *a, const struct dump *dump,
+			     enum owner_field field)
+{
+	u32 i;
+
+	for (i = 0; i < a->model.groups.n; i++) {
+		struct sum sum = dumps_find_group_sum(dump, i);
+		struct group g = model_get_group(&a->model, i);
+
+		if (sum.objects && model_field_is_known(&a->model, &g, field))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns false after a message if a field makes groups in one dump and is unknown in another:
+ * none of their groups would be equal.
+ */
+static bool dumps_tell_same_names(const struct answer *a)
+{
+	const struct group_list *by = &a->model.select->group;
+	const char *told, *untold;
+	u32 i, j;
+
+	for (i = 0; i < by->n; i++) {
+		if (field_is_number(by->v[i].field))
+			continue;
+		told = NULL;
+		untold = NULL;
+		for (j = 0; j < a->dumps.n; j++) {
+			const struct dump *dump = &a->dumps.v[j];
+
+			if (dump_tells_field(a, dump, by->v[i].field))
+				told = dump->path;
+			else if (dump->total.objects)
+				untold = dump->path;
+		}
+		if (!told || !untold)
+			continue;
+		fprintf(stderr,
+			"ownertop: %s tells no %s, as %s does: compare them without it, as by -g stack\n",
+			untold, field_name(by->v[i].field), told);
+		return false;
+	}
+	return true;
+}
+
 bool answer_report_same_kind(const struct answer *a)
 {
 	const char * const *paths = a->model.sink.summary.same_kind;
@@ -207,7 +256,7 @@ bool answer_read(struct answer *a, const struct options *o, char * const *paths,
 	 */
 	if (a->dumps.n ? a->health.missing : a->health.missing == (u32)n)
 		return false;
-	if (a->dumps.n && !dumps_list_one_kind(&a->dumps))
+	if (a->dumps.n && (!dumps_list_one_kind(&a->dumps) || !dumps_tell_same_names(a)))
 		return false;
 	if (!o->view->series)
 		return true;

@@ -11,6 +11,7 @@ void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *p
 		.path = path,
 		.newest = m->newest,
 		.total = m->total,
+		.known = m->known,
 		.filtered = m->filtered,
 		.undecided = m->undecided,
 		.unknown_fields = m->unknown_fields,
@@ -28,6 +29,7 @@ void dumps_append_from_model(struct dumps *dumps, struct model *m, const char *p
 	}
 	m->total = (struct sum){ 0 };
 	m->counted = (struct sum){ 0 };
+	m->known = (struct sum){ 0 };
 	m->filtered = (struct sum){ 0 };
 	m->undecided = (struct sum){ 0 };
 	m->unknown_fields = 0;
@@ -44,6 +46,7 @@ void dumps_restore_last(const struct dumps *dumps, struct model *m)
 
 	m->newest = last->newest;
 	m->total = last->total;
+	m->known = last->known;
 	m->filtered = last->filtered;
 	m->undecided = last->undecided;
 	m->unknown_fields = last->unknown_fields;

@@ -10,6 +10,7 @@ struct dump {
 	u64 newest;		/* time stamp of the newest record */
 	struct packed_table sums;	/* by group number, without the groups of later dumps */
 	struct sum total;
+	struct sum known;
 	struct sum filtered;
 	struct sum undecided;
 	unsigned int unknown_fields;

@@ -44,6 +44,12 @@ static s64 get_field_number(const struct model *m, const struct record *rec,
 /* Stands for a name that the input does not tell: no name contains a NUL. */
 static const struct text_slice unknown_word = { "", 1 };
 
+/* Is the cache of a record known? Sums of slab objects can lack it. */
+static bool record_cache_is_known(const struct record *rec)
+{
+	return rec->cache.len || !rec->summed || rec->kind != KIND_SLAB;
+}
+
 static bool word_is_unknown(struct text_slice word)
 {
 	return word.len == unknown_word.len && !*word.s;
@@ -81,14 +87,17 @@ static u32 make_group_key_value(struct model *m, const struct record *rec,
 	case OWNER_FIELD_KIND:
 		return rec->kind;
 	case OWNER_FIELD_CACHE:
-		return intern_word(m, rec->cache, guess);
+		return intern_word(m, record_cache_is_known(rec) ? rec->cache : unknown_word,
+				   guess);
 	case OWNER_FIELD_COMM:
 		return intern_word(m, rec->comm.len || rec->tgid != PID_UNKNOWN ? rec->comm :
 				   unknown_word, guess);
 	case OWNER_FIELD_CGROUP:
-		return intern_word(m, rec->cgroup, guess);
+		return intern_word(m, rec->cgroup.len || rec->cgroup_known ? rec->cgroup :
+				   unknown_word, guess);
 	case OWNER_FIELD_TASK_CGROUP:
-		return intern_word(m, rec->task_cgroup, guess);
+		return intern_word(m, rec->task_cgroup.len || rec->task_cgroup_known ?
+				   rec->task_cgroup : unknown_word, guess);
 	case OWNER_FIELD_GFP:
 		return intern_word(m, record_get_gfp(rec), guess);
 	default:
@@ -254,6 +263,7 @@ static void add_record_to_known_owners(struct model *m, const struct record *rec
 	else
 		known.comm = name;
 	known.kind = rec->kind;
+	known.cgroup_known = true;
 	known.ts = rec->ts;
 	known.span = rec->span;
 	sum_add(&m->known, sum);
@@ -371,7 +381,8 @@ bool model_field_is_known(const struct model *m, const struct group *g, enum own
 {
 	s64 number;
 
-	if (field == OWNER_FIELD_COMM)
+	if (field == OWNER_FIELD_COMM || field == OWNER_FIELD_CGROUP ||
+	    field == OWNER_FIELD_TASK_CGROUP || field == OWNER_FIELD_CACHE)
 		return !word_is_unknown(m->words.v[get_field_key(m, g, field)]);
 	if (!field_is_number(field))
 		return true;

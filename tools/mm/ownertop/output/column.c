@@ -407,7 +407,8 @@ void columns_add_group_fields(struct column_list *list, const struct model *m,
 			continue;
 		if (format == FORMAT_TEXT) {
 			if (field_is_chain(field) ||
-			    (field == OWNER_FIELD_CACHE && !any_group_has_cache(m, order, n)))
+			    (by->n > 1 && field == OWNER_FIELD_CACHE &&
+			     !any_group_has_cache(m, order, n)))
 				continue;
 		} else if (format == FORMAT_TSV) {
 			if (field == OWNER_FIELD_STACK) {
