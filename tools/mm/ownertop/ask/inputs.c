@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ask/inputs.h"
+#include "ask/option_list.h"
 #include "ask/usage.h"
 #include "base/alloc.h"
 
@@ -40,15 +41,34 @@ static char *find_similar_file(const char *path)
 	return similar;
 }
 
+static void print_views(void)
+{
+	unsigned int i;
+
+	fputs("Views: ", stderr);
+	for (i = 0; i < nr_views; i++)
+		fprintf(stderr, "%s, ", views[i].name);
+	fputs("page_owner_sort, record\n", stderr);
+}
+
 /* Refuse a word that is no file, and suggest the view or the file with the nearest name. */
 static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 {
 	const struct view *view = NULL;
 	char *file = NULL;
+	unsigned int i;
 
 	if (may_be_view && !strcmp(word, "records"))
 		usage_refuse_option(word,
 				    "is no view: owners are shown in full by 'table -d 0 -g kind,cache,comm,pid,tgid,stack,user'");
+	for (i = 0; i < NR_OPTIONS && may_be_view; i++) {
+		if (strcmp(word, option_list[i].name))
+			continue;
+		fprintf(stderr, "ownertop: '%s' is an option: write --%s\n", word, word);
+		usage_exit_with_hint();
+	}
+	if (view_find_by_name(word))
+		usage_refuse_option(word, "a view comes before the files");
 	if (may_be_view && !strchr(word, '/'))
 		view = view_find_similar(word);
 	if (!view)
@@ -59,6 +79,8 @@ static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 	if (view || file)
 		fprintf(stderr, "; did you mean '%s'?", view ? view->name : file);
 	putc('\n', stderr);
+	if (may_be_view && !view && !file && !strpbrk(word, "./"))
+		print_views();
 	free(file);
 	usage_exit_with_hint();
 }

@@ -32,7 +32,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 'g', .name = "group",
 		.argument = required_argument, .form = "LIST",
 		.group = GROUP_GROUPS, .values = VALUES_FIELDS,
-		.help = "of stack,cache,comm,pid,user,binary,gfp,age.1h,...",
+		.help = "of stack,cache,module,comm,pid,cgroup,kind,age.1h,...",
 	},
 	[OPT_SORT] = {
 		.letter = 's', .name = "sort",
@@ -143,10 +143,10 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.group = GROUP_VIEW, .values = VALUES_OTHER, .takes = TAKES_MIN,
 		.help = "tree, functions: leave out what has less",
 	},
-	[OPT_DIFF] = {
-		.name = "diff",
+	[OPT_SINCE] = {
+		.name = "since",
 		.argument = required_argument, .form = "OLD",
-		.group = GROUP_VIEW, .values = VALUES_FILES, .takes = TAKES_DIFF,
+		.group = GROUP_VIEW, .values = VALUES_FILES, .takes = TAKES_SINCE,
 		.help = "flame: colour by the growth since this dump",
 	},
 	[OPT_TIME] = {

@@ -180,7 +180,7 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 	case OPT_MIN:
 		o->least_percent = usage_parse_percent("--min", optarg);
 		break;
-	case OPT_DIFF:
+	case OPT_SINCE:
 		o->old = optarg;
 		break;
 	case OPT_TIME:
@@ -268,8 +268,11 @@ static void make_getopt_arguments(char letters[2 * NR_OPTIONS + 1],
 	*letters = '\0';
 }
 
-/* Returns the option for a result of getopt_long(). Ends the program if there is none. */
-static enum option_id find_option_by_getopt_value(int opt)
+/*
+ * Returns the option for a result of getopt_long(), which has read @word. Ends the program if there
+ * is none.
+ */
+static enum option_id find_option_by_getopt_value(int opt, const char *word)
 {
 	int i;
 
@@ -278,6 +281,8 @@ static enum option_id find_option_by_getopt_value(int opt)
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (opt == option_list[i].letter)
 			return i;
+	if (!optopt && !strncmp(word, "--", 2))
+		usage_refuse_unknown_option(word);
 	usage_exit_with_hint();
 }
 
@@ -289,7 +294,7 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 
 	make_getopt_arguments(letters, names);
 	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-		enum option_id id = find_option_by_getopt_value(opt);
+		enum option_id id = find_option_by_getopt_value(opt, argv[optind - 1]);
 
 		line->takes |= option_list[id].takes;
 		parse_option(o, line, id);
@@ -370,15 +375,14 @@ static void check_number_of_inputs(struct options *o)
 {
 	if (o->view->pair) {
 		if (o->nr_inputs != 2)
-			usage_refuse_value(o->view->name, "OLD NEW", "are the two dumps it takes");
+			usage_refuse_option(o->view->name, "name two dumps, the older one first");
 		o->old = *o->inputs++;
 		o->nr_inputs--;
 	}
 	if (!o->view->series)
 		return;
 	if (o->nr_inputs < 2)
-		usage_refuse_value(o->view->name, "FILE FILE...",
-				   "are the dumps it takes, two or more");
+		usage_refuse_option(o->view->name, "name two or more dumps, the oldest one first");
 	if (o->times.source == TIME_LIST && o->times.n != (u32)o->nr_inputs)
 		usage_refuse_value("--time", "T,T...", "must have one time for each dump");
 }

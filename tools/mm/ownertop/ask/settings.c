@@ -131,6 +131,8 @@ void settings_extract_sentence(struct options *o, struct command_line *line, cha
 			words[kept++] = words[i];
 			continue;
 		}
+		if (!strcmp(words[i], "if"))
+			usage_refuse_option("if", "write the sentence in quotes, as 'if age > 1h'");
 		if (parts->sentence)
 			usage_refuse_value("sentence", words[i],
 					   "is a second one; one is answered");

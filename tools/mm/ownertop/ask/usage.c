@@ -7,6 +7,7 @@
 
 #include "ask/option_list.h"
 #include "ask/usage.h"
+#include "ask/views.h"
 #include "base/exit_status.h"
 #include "base/version.h"
 
@@ -89,6 +90,27 @@ void usage_exit_with_hint(void)
 {
 	fputs("Try 'ownertop --help'.\n", stderr);
 	exit(STATUS_FAILED);
+}
+
+void usage_refuse_unknown_option(const char *option)
+{
+	const char *names[NR_OPTIONS];
+	char name[32];
+	int i, nearest, field = 0;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(option + 2, "="), option + 2);
+	while (field < OWNER_FIELDS && strcmp(name, field_name(field)))
+		field++;
+	for (i = 0; i < NR_OPTIONS; i++)
+		names[i] = option_list[i].name;
+	nearest = owner_lang_nearest_name(name, strlen(name), names, NR_OPTIONS);
+	if (field < OWNER_FIELDS)
+		fprintf(stderr, "For a condition, write a sentence: 'if %s == VALUE'\n", name);
+	else if (view_find_by_name(name))
+		fprintf(stderr, "'%s' is a view: ownertop %s\n", name, name);
+	else if (nearest >= 0)
+		fprintf(stderr, "Did you mean '--%s'?\n", names[nearest]);
+	usage_exit_with_hint();
 }
 
 void usage_refuse_value(const char *option, const char *value, const char *reason)

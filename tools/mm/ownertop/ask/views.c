@@ -82,7 +82,7 @@ const struct view views[] = {
 	{
 		.name = "folded",
 		.group = BY_BOTH_CHAINS,
-		.takes = TAKES_KNOWN | TAKES_DIFF,
+		.takes = TAKES_KNOWN | TAKES_SINCE,
 		.write = { write_folded },
 	},
 	{
@@ -104,7 +104,7 @@ const struct view views[] = {
 	{
 		.name = "flame",
 		.group = BY_BOTH_CHAINS,
-		.takes = TAKES_KNOWN | TAKES_DIFF | TAKES_CALLEES,
+		.takes = TAKES_KNOWN | TAKES_SINCE | TAKES_CALLEES,
 		.no_terminal = true,
 		.write = { write_flame, [FORMAT_HTML] = write_flame },
 	},

@@ -153,7 +153,7 @@ class FlameChecker(browser.PageChecker):
                 path = oracle.list_chain_functions(rec)
                 for i in range(len(path) + 1):
                     sums[";".join(path[:i])][side] += rec["held"]
-        self.open_flame_graph("--diff", old, new)
+        self.open_flame_graph("--since", old, new)
         seen = set()
         for path, frame in self.read_flame_boxes().items():
             before, after = sums[path]

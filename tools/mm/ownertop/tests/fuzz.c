@@ -102,7 +102,7 @@ static void write_view(const struct view *view, char * const *paths, const struc
 		.top = 2,
 		.input.page_size = PAGE_SIZE,
 		.times = { .source = TIME_LIST, .list = times, .n = 2 },
-		.old = view->pair || view->takes & TAKES_DIFF ? paths[1] : NULL,
+		.old = view->pair || view->takes & TAKES_SINCE ? paths[1] : NULL,
 	};
 	struct answer a = { .health.quiet = true };
 	struct output_options output;

@@ -173,7 +173,7 @@ class Checker:
             for rec in oracle.read_records(dump, 0, self.skip):
                 want[";".join(oracle.list_chain_functions(rec))][side] += rec["held"]
         got = {}
-        for line in self.run_ownertop("folded", "--diff", old, new).splitlines():
+        for line in self.run_ownertop("folded", "--since", old, new).splitlines():
             path, left, right = line.rsplit(" ", 2)
             got[path] = [int(left), int(right)]
         self.expect_equal("folded diff", want, got)

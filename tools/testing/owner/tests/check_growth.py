@@ -102,7 +102,7 @@ class DumpDiff(DumpComparison):
     def read_folded(self) -> Growth:
         values: Dict[str, List[List[int]]] = {}
         for sort in ("objects", "bytes"):
-            for line in self.run_ownertop_view("folded", "-s", sort, "--diff").splitlines():
+            for line in self.run_ownertop_view("folded", "-s", sort, "--since").splitlines():
                 path, old, new = line.rsplit(" ", 2)
                 values.setdefault(path, []).append([int(old), int(new)])
         return sum_planted_groups((*split_cache_and_chain(path.split(";")), list(zip(*sums)))
@@ -110,7 +110,7 @@ class DumpDiff(DumpComparison):
 
     def read_flame(self) -> Growth:
         """Subtract the numbers of its callers from each node."""
-        page = self.run_ownertop_view("flame", "--diff")
+        page = self.run_ownertop_view("flame", "--since")
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
         width, path, own = 8, [], []
         for i in range(0, len(data["nodes"]), width):
@@ -135,7 +135,7 @@ class DumpDiff(DumpComparison):
         wrong = sum(self.print_differing_sums(name, wanted, view()) for name, wanted, view in (
             ("diff --json", self.changed, self.read_json),
             ("diff --csv", self.changed, self.read_csv),
-            ("folded --diff", both, self.read_folded), ("flame --diff", both, self.read_flame)))
+            ("folded --since", both, self.read_folded), ("flame --since", both, self.read_flame)))
         return wrong + self.print_differing_sums("diff", {
             key: (format_with_sign(new[1] - old[1], format_size),
                   *(format_size(at[1]) if at[0] else "-" for at in (old, new)),
