@@ -105,6 +105,26 @@ static bool any_name_matches(const struct seen_names *names, const struct owner_
 	return false;
 }
 
+/* Suggest a pattern for the names that contain @word, or the nearest name. */
+static void suggest_name(const struct seen_names *names, const char *word)
+{
+	bool contained = false, leads = true;
+	const char *found;
+	int nearest;
+	u32 i;
+
+	for (i = 0; i < names->n && *word; i++) {
+		found = strstr(names->v[i], word);
+		contained |= found != NULL;
+		leads &= !found || found == names->v[i];
+	}
+	nearest = owner_lang_nearest_name(word, strlen(word), names->v, names->n);
+	if (contained)
+		fprintf(stderr, "; did you mean '%s%s*'?", leads ? "" : "*", word);
+	else if (nearest >= 0)
+		fprintf(stderr, "; did you mean '%s'?", names->v[nearest]);
+}
+
 static void report_unmatched_comparison(const struct seen_names *names,
 					const struct owner_sentence *s,
 					const struct owner_comparison *c)
@@ -115,16 +135,13 @@ static void report_unmatched_comparison(const struct seen_names *names,
 	for (i = 0; i < c->nr_values; i++) {
 		const char *word = get_word(s, c, i), *from;
 		char *to = plain;
-		int nearest;
 
 		for (from = word; *from; from++)
 			if (!strchr("*?\\", *from))
 				*to++ = *from;
 		*to = '\0';
-		nearest = owner_lang_nearest_name(plain, strlen(plain), names->v, names->n);
 		fprintf(stderr, "ownertop: no object has %s '%s'", field_name(c->field), word);
-		if (nearest >= 0)
-			fprintf(stderr, "; did you mean '%s'?", names->v[nearest]);
+		suggest_name(names, plain);
 		putc('\n', stderr);
 	}
 }
