@@ -13,6 +13,7 @@
 #include "ask/parse.h"
 #include "ask/query.h"
 #include "ask/unmatched.h"
+#include "ask/usage.h"
 #include "ask/user_names.h"
 #include "base/alloc.h"
 #include "base/exit_status.h"
@@ -200,6 +201,7 @@ int main(int argc, char *argv[])
 {
 	char kinds[VMCORE_KINDS_SIZE];
 	struct options options;
+	FILE *out;
 	int status;
 
 	alloc_map_large_arrays();
@@ -211,7 +213,12 @@ int main(int argc, char *argv[])
 		return run_record_script(argv + 1);
 	check_prepare_exit(argc, argv);
 	parse_command_line(&options, argc, argv);
-	if (options.print_skip_list) {
+	if (options.print_help) {
+		out = pager_open(terminal_describe(stdout, COLOUR_NEVER));
+		usage_print_help(out);
+		pager_close(out);
+		status = close_output(STATUS_COMPLETE);
+	} else if (options.print_skip_list) {
 		globs_print(&options.select.chains.skip, stdout);
 		status = close_output(STATUS_COMPLETE);
 	} else if (options.print_kinds) {

@@ -59,6 +59,7 @@ struct options {
 	bool check_groups;	/* compare each group with the limits, not the total */
 	bool print_skip_list;
 	bool print_kinds;
+	bool print_help;
 	const char *old;	/* the older dump, or NULL */
 	u32 updates;		/* updates of live mode until it ends; 0: no limit */
 	u32 interval_ms;	/* time between updates; 0: read once */

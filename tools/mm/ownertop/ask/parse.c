@@ -237,7 +237,8 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->binaries[o->nr_binaries++] = optarg;
 		break;
 	case OPT_HELP:
-		usage_print_help();
+		o->print_help = true;
+		break;
 	case OPT_VERSION:
 		usage_print_version();
 	case NR_OPTIONS:
@@ -293,7 +294,7 @@ static void parse_all_options(struct options *o, struct command_line *line, int 
 	int opt;
 
 	make_getopt_arguments(letters, names);
-	while ((opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+	while (!o->print_help && (opt = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		enum option_id id = find_option_by_getopt_value(opt, argv[optind - 1]);
 
 		line->takes |= option_list[id].takes;
@@ -491,6 +492,8 @@ void parse_command_line(struct options *o, int argc, char *argv[])
 	};
 	globs_add_allocator_name_patterns(&o->select.chains.skip);
 	parse_all_options(o, &line, argc, argv);
+	if (o->print_help)
+		return;
 
 	o->nr_inputs = argc - optind;
 	settings_extract_sentence(o, &line, argv + optind);

@@ -45,7 +45,7 @@ static const char * const headings[] = {
 	[GROUP_PROGRAM] = "This program",
 };
 
-static void print_option(const struct option_info *option)
+static void print_option(const struct option_info *option, FILE *out)
 {
 	char name[80];
 	int len;
@@ -58,26 +58,25 @@ static void print_option(const struct option_info *option)
 		sprintf(name + len, " %s", option->form);
 	else if (option->argument == optional_argument)
 		sprintf(name + len, "[=%s]", option->form);
-	printf("%-*s %s\n", HELP_COLUMN - 1, name, option->help);
+	fprintf(out, "%-*s %s\n", HELP_COLUMN - 1, name, option->help);
 }
 
-static void print_options(void)
+static void print_options(FILE *out)
 {
 	int i;
 
 	for (i = 0; i < NR_OPTIONS; i++) {
 		if (!i || option_list[i].group != option_list[i - 1].group)
-			printf("\n%s:\n", headings[option_list[i].group]);
-		print_option(&option_list[i]);
+			fprintf(out, "\n%s:\n", headings[option_list[i].group]);
+		print_option(&option_list[i], out);
 	}
 }
 
-void usage_print_help(void)
+void usage_print_help(FILE *out)
 {
-	fputs(help_head, stdout);
-	print_options();
-	fputs(help_tail, stdout);
-	exit(STATUS_COMPLETE);
+	fputs(help_head, out);
+	print_options(out);
+	fputs(help_tail, out);
 }
 
 void usage_print_version(void)

@@ -3,12 +3,12 @@
 #ifndef OWNERTOP_USAGE_H
 #define OWNERTOP_USAGE_H
 
+#include <stdio.h>
 #include <stdnoreturn.h>
 
 #include "base/types.h"
 
-/* Print the text of --help to standard output, and exit with success. */
-noreturn void usage_print_help(void);
+void usage_print_help(FILE *out);
 /* Print the version to standard output, and exit with success. */
 noreturn void usage_print_version(void);
 /* Say what the unknown @option, "--NAME" or "--NAME=VALUE", may have meant, and exit with failure. */

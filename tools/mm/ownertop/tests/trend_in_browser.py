@@ -45,7 +45,7 @@ def figure(size):
 
 def signed(size):
     """Return a change of a size as ownertop prints it."""
-    return ("-" if size < 0 else "+") + figure(abs(size))
+    return ("-" if size < 0 else "+" if size else "") + figure(abs(size))
 
 
 def fit_slope(values):
