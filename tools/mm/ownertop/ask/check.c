@@ -105,25 +105,11 @@ bool check_is_wanted(const struct options *o)
 	return o->checks[LEVEL_WARN].text || o->checks[LEVEL_CRITICAL].text;
 }
 
-static u64 get_figure(const struct sum *sum, enum owner_sort figure)
-{
-	switch (figure) {
-	case OWNER_SORT_HELD:
-		return sum->held;
-	case OWNER_SORT_WASTE:
-		return sum->held > sum->bytes ? sum->held - sum->bytes : 0;
-	case OWNER_SORT_OBJECTS:
-		return sum->objects;
-	default:
-		return sum->bytes;
-	}
-}
-
 static bool limit_holds(const struct check *check, const struct sum *sum)
 {
 	const struct owner_field_values fields = {
 		.known_fields = 1U << OWNER_FIELD_SIZE,
-		.value[OWNER_FIELD_SIZE].number = get_figure(sum, check->figure),
+		.value[OWNER_FIELD_SIZE].number = sum_get_figure(sum, check->figure),
 	};
 
 	return check->text && owner_lang_matches(&check->limit, &fields);
@@ -153,7 +139,7 @@ static void judge_sum(struct verdict *v, const struct options *o, const struct s
 	figure = o->checks[level].figure;
 	if (status_of_level[level] < v->status ||
 	    (status_of_level[level] == v->status &&
-	     get_figure(sum, figure) <= get_figure(&v->sum, figure)))
+	     sum_get_figure(sum, figure) <= sum_get_figure(&v->sum, figure)))
 		return;
 	v->status = status_of_level[level];
 	v->level = level;
@@ -246,7 +232,7 @@ static void print_figures(const struct options *o, const struct verdict *v, FILE
 	for (level = 0; level < NR_CHECK_LEVELS; level++)
 		of[level] = o->checks[level].figure == figure ? &o->checks[level] : none;
 	fprintf(out, " | %s=%llu%s;%s;%s;0\n", owner_sort_names[figure],
-		get_figure(&v->sum, figure), figure == OWNER_SORT_OBJECTS ? "" : "B",
+		sum_get_figure(&v->sum, figure), figure == OWNER_SORT_OBJECTS ? "" : "B",
 		format_range(warn, of[LEVEL_WARN]), format_range(critical, of[LEVEL_CRITICAL]));
 }
 
@@ -258,7 +244,7 @@ static char *make_message(const struct options *o, const struct answer *a,
 			  const struct verdict *v, bool complete)
 {
 	const struct check *check = &o->checks[v->level];
-	u64 value = get_figure(&v->sum, check->figure);
+	u64 value = sum_get_figure(&v->sum, check->figure);
 	char buf[HUMAN_LEN], *text, *shown, *bar;
 	size_t len;
 	FILE *out = xopen_memstream(&text, &len);

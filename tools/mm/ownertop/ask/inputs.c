@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Find the inputs of a command line, and refuse a word that names no file, view or sentence. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
@@ -13,34 +12,6 @@
 #include "ask/usage.h"
 #include "base/alloc.h"
 
-/* Limit of the files of a directory whose names are compared with a misspelt one. */
-#define SIMILAR_FILES_MAX 4096
-
-/* Returns the file in the directory of @path whose name is most similar, to be freed, or NULL. */
-static char *find_similar_file(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *directory = slash ? xstrndup(path, slash + 1 - path) : xstrndup("./", 2);
-	const char *names[SIMILAR_FILES_MAX];
-	char *similar = NULL;
-	struct dirent **found;
-	int i, n, nearest;
-
-	n = scandir(directory, &found, NULL, alphasort);
-	for (i = 0; i < n && i < SIMILAR_FILES_MAX; i++)
-		names[i] = found[i]->d_name;
-	nearest = n > 0 ? owner_lang_nearest_name(name, strlen(name), names, i) : -1;
-	if (nearest >= 0 && asprintf(&similar, "%.*s%s", (int)(name - path), path,
-				     names[nearest]) < 0)
-		exit_out_of_memory();
-	for (i = 0; i < n; i++)
-		free(found[i]);
-	if (n >= 0)
-		free(found);
-	free(directory);
-	return similar;
-}
-
 static void print_views(void)
 {
 	unsigned int i;
@@ -51,16 +22,12 @@ static void print_views(void)
 	fputs("page_owner_sort, record\n", stderr);
 }
 
-/* Refuse a word that is no file, and suggest the view or the file with the nearest name. */
+/* Refuse a word that is no file, and suggest the view with the nearest name. */
 static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 {
 	const struct view *view = NULL;
-	char *file = NULL;
 	unsigned int i;
 
-	if (may_be_view && !strcmp(word, "records"))
-		usage_refuse_option(word,
-				    "is no view: owners are shown in full by 'table -d 0 -g kind,cache,comm,pid,tgid,stack,user'");
 	for (i = 0; i < NR_OPTIONS && may_be_view; i++) {
 		if (strcmp(word, option_list[i].name))
 			continue;
@@ -71,17 +38,13 @@ static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 		usage_refuse_option(word, "a view comes before the files");
 	if (may_be_view && !strchr(word, '/'))
 		view = view_find_similar(word);
-	if (!view)
-		file = find_similar_file(word);
-
 	fprintf(stderr, "ownertop: '%s' is no file%s", word,
 		may_be_view ? ", no view and no sentence" : "");
-	if (view || file)
-		fprintf(stderr, "; did you mean '%s'?", view ? view->name : file);
+	if (view)
+		fprintf(stderr, "; did you mean '%s'?", view->name);
 	putc('\n', stderr);
-	if (may_be_view && !view && !file && !strpbrk(word, "./"))
+	if (may_be_view && !view && !strpbrk(word, "./"))
 		print_views();
-	free(file);
 	usage_exit_with_hint();
 }
 

@@ -6,7 +6,7 @@
 #ifndef OWNERTOP_OPTION_LIST_H
 #define OWNERTOP_OPTION_LIST_H
 
-/* All options of ownertop, in the order of --help. */
+/* All options of ownertop, in the order of --help. Conditions are as in enum condition. */
 enum option_id {
 	OPT_DEPTH, OPT_BY, OPT_VERBOSE, OPT_ONELINE, OPT_GROUP, OPT_SORT, OPT_TOP,
 	OPT_CACHE, OPT_COMM, OPT_MODULE, OPT_FUNC, OPT_IGNORE, OPT_PID, OPT_TGID, OPT_OLDER,

@@ -71,11 +71,12 @@ static enum colour_when parse_colour_when(const char *text)
 	return COLOUR_AUTO;
 }
 
-static void refuse_second_format(const struct options *o, enum output_format format)
+static void choose_format(struct options *o, enum output_format format)
 {
 	if (o->format != FORMAT_TEXT && o->format != format)
 		usage_refuse_value(format_options[format], format_options[o->format],
 				   "is used as well: choose one form");
+	o->format = format;
 }
 
 static void read_skip_patterns(struct options *o, const char *path)
@@ -119,32 +120,11 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->top = usage_parse_count("--top", optarg);
 		line->top = optarg;
 		break;
-	case OPT_CACHE:
-		sentence_add_values(parts, CONDITION_CACHE, optarg);
-		break;
-	case OPT_COMM:
-		sentence_add_values(parts, CONDITION_COMM, optarg);
-		break;
-	case OPT_MODULE:
-		sentence_add_values(parts, CONDITION_MODULE, optarg);
-		break;
-	case OPT_FUNC:
-		sentence_add_values(parts, CONDITION_FUNC, optarg);
-		break;
-	case OPT_IGNORE:
-		sentence_add_values(parts, CONDITION_IGNORE, optarg);
-		break;
-	case OPT_PID:
-		sentence_add_values(parts, CONDITION_PID, optarg);
-		break;
-	case OPT_TGID:
-		sentence_add_values(parts, CONDITION_TGID, optarg);
+	case OPT_CACHE ... OPT_OLDER:
+		sentence_add_values(parts, id - OPT_CACHE, optarg);
 		break;
 	case OPT_KERNEL:
 		parts->kernel = true;
-		break;
-	case OPT_OLDER:
-		sentence_add_values(parts, CONDITION_OLDER, optarg);
 		break;
 	case OPT_NOW:
 		o->now = sentence_parse_time("--now", optarg);
@@ -193,16 +173,13 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->input.page_size = parse_page_size(optarg);
 		break;
 	case OPT_JSON:
-		refuse_second_format(o, FORMAT_JSON);
-		o->format = FORMAT_JSON;
+		choose_format(o, FORMAT_JSON);
 		break;
 	case OPT_CSV:
-		refuse_second_format(o, FORMAT_CSV);
-		o->format = FORMAT_CSV;
+		choose_format(o, FORMAT_CSV);
 		break;
 	case OPT_HTML:
-		refuse_second_format(o, FORMAT_HTML);
-		o->format = FORMAT_HTML;
+		choose_format(o, FORMAT_HTML);
 		break;
 	case OPT_OUTPUT:
 		o->output = optarg;

@@ -105,23 +105,19 @@ static bool any_name_matches(const struct seen_names *names, const struct owner_
 	return false;
 }
 
-/* Suggest a pattern for the names that contain @word, or the nearest name. */
+/* Suggest a pattern for the names that contain @word, or else the nearest name. */
 static void suggest_name(const struct seen_names *names, const char *word)
 {
-	bool contained = false, leads = true;
-	const char *found;
-	int nearest;
+	int nearest = owner_lang_nearest_name(word, strlen(word), names->v, names->n);
 	u32 i;
 
 	for (i = 0; i < names->n && *word; i++) {
-		found = strstr(names->v[i], word);
-		contained |= found != NULL;
-		leads &= !found || found == names->v[i];
+		if (!strstr(names->v[i], word))
+			continue;
+		fprintf(stderr, "; did you mean '*%s*'?", word);
+		return;
 	}
-	nearest = owner_lang_nearest_name(word, strlen(word), names->v, names->n);
-	if (contained)
-		fprintf(stderr, "; did you mean '%s%s*'?", leads ? "" : "*", word);
-	else if (nearest >= 0)
+	if (nearest >= 0)
 		fprintf(stderr, "; did you mean '%s'?", names->v[nearest]);
 }
 

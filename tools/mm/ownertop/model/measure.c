@@ -47,14 +47,21 @@ enum measure measure_get_second_shown(enum measure measure)
 	return measure == MEASURE_OBJECTS ? MEASURE_HELD : MEASURE_OBJECTS;
 }
 
-u64 measure_get_value(const struct sum *sum, enum measure measure)
+u64 sum_get_figure(const struct sum *sum, enum owner_sort sort)
 {
-	switch (measure) {
-	case MEASURE_HELD:
+	switch (sort) {
+	case OWNER_SORT_HELD:
 		return sum->held;
-	case MEASURE_OBJECTS:
+	case OWNER_SORT_WASTE:
+		return sum_get_waste(sum);
+	case OWNER_SORT_OBJECTS:
 		return sum->objects;
 	default:
 		return sum->bytes;
 	}
+}
+
+u64 measure_get_value(const struct sum *sum, enum measure measure)
+{
+	return sum_get_figure(sum, sort_keys[measure]);
 }

@@ -15,6 +15,8 @@ enum measure {
 };
 
 const char *measure_name(enum measure measure);
+/* Returns the bytes, what is held or wasted, or the objects of a sum. */
+u64 sum_get_figure(const struct sum *sum, enum owner_sort sort);
 u64 measure_get_value(const struct sum *sum, enum measure measure);
 /* Is the sort key @sort a measure? The others are ages and waste. */
 bool measure_is_sort_key(enum owner_sort sort);

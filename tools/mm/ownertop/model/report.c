@@ -14,18 +14,12 @@ static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort
 	struct sum sum = sum_load(&m->groups, group);
 
 	switch (sort) {
-	case OWNER_SORT_HELD:
-		return sum.held;
-	case OWNER_SORT_WASTE:
-		return sum_get_waste(&sum);
-	case OWNER_SORT_OBJECTS:
-		return sum.objects;
 	case OWNER_SORT_OLDEST:
 		return TS_UNKNOWN - model_get_oldest(m, group);
 	case OWNER_SORT_YOUNGEST:
 		return model_get_newest(m, group) + 1;
 	default:
-		return sum.bytes;
+		return sum_get_figure(&sum, sort);
 	}
 }
 

@@ -95,7 +95,7 @@ static void choose_groups(struct live_state *l)
 static void restart_history(struct live_state *l)
 {
 	history_free(&l->history);
-	l->nr_unfolded = 0;
+	l->unfolded = 0;
 	l->selected = 0;
 	l->top = 0;
 }
@@ -127,22 +127,12 @@ static void toggle_unfolded(struct live_state *l)
 {
 	struct group g;
 	u64 hash;
-	u32 i;
 
 	if (!l->nr_shown)
 		return;
 	g = model_get_group(&l->a.model, l->shown[l->selected]);
 	hash = history_hash_group(&l->a.model, &g);
-	for (i = 0; i < l->nr_unfolded; i++)
-		if (l->unfolded[i] == hash)
-			break;
-	if (i < l->nr_unfolded)
-		l->unfolded[i] = l->unfolded[--l->nr_unfolded];
-	else if (l->nr_unfolded < UNFOLDED_MAX)
-		l->unfolded[l->nr_unfolded++] = hash;
-	else
-		snprintf(l->message, sizeof(l->message), "no more than %d chains can be unfolded",
-			 UNFOLDED_MAX);
+	l->unfolded = l->unfolded == hash ? 0 : hash;
 }
 
 /* Group by the fields that the user has typed. */

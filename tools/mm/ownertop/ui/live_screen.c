@@ -49,16 +49,6 @@ static const char * const prompts[] = {
 	[PROMPT_SAVE] = "write to file: ",
 };
 
-bool live_is_unfolded(const struct live_state *l, u64 hash)
-{
-	u32 i;
-
-	for (i = 0; i < l->nr_unfolded; i++)
-		if (l->unfolded[i] == hash)
-			return true;
-	return false;
-}
-
 /* Returns the field of a group as text, which the caller frees. */
 static char *make_field_text(const struct model *m, const struct group *g, enum owner_field field)
 {
@@ -345,7 +335,7 @@ static const struct chain *get_unfolded_chain(const struct live_state *l, u32 po
 	struct group g = model_get_group(m, l->shown[position]);
 
 	if (!field_is_listed(&l->o.select.group, field) || !model_shows_field(m, field) ||
-	    !live_is_unfolded(l, history_hash_group(m, &g)))
+	    history_hash_group(m, &g) != l->unfolded)
 		return NULL;
 	return model_get_chain(m, &g, field);
 }

@@ -7,7 +7,6 @@
 #include "ui/history.h"
 
 #define INPUT_MAX 128
-#define UNFOLDED_MAX 64
 
 /* The question that the user is answering on the message line. */
 enum prompt {
@@ -35,8 +34,7 @@ struct live_state {
 	struct figures found;	/* their sums */
 	u32 selected;		/* position in @shown */
 	u32 top;		/* position of the first group on the screen */
-	u64 unfolded[UNFOLDED_MAX];	/* hashes of groups with their chains below them */
-	u32 nr_unfolded;
+	u64 unfolded;		/* hash of the group with its chains below it; 0: none */
 
 	enum prompt prompt;
 	char input[INPUT_MAX];	/* the answer so far */
@@ -46,7 +44,6 @@ struct live_state {
 
 /* Does the text of a group, as shown, contain the filter, regardless of case? */
 bool live_filter_holds(const struct live_state *l, const struct group *g);
-bool live_is_unfolded(const struct live_state *l, u64 hash);
 /* Draw the screen. Moves l->top so that the selected group is on it. */
 void live_draw(struct live_state *l);
 
