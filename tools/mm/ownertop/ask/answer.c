@@ -99,7 +99,7 @@ static bool dumps_list_one_kind(const struct dumps *dumps)
 	return true;
 }
 
-/* Does a dump have a group whose @field is known? */
+/* Does a dump have a group whose name of @field is known? */
 static bool dump_tells_field(const struct answer *a, const struct dump *dump,
 			     enum owner_field field)
 {
@@ -109,40 +109,42 @@ static bool dump_tells_field(const struct answer *a, const struct dump *dump,
 		struct sum sum = dumps_find_group_sum(dump, i);
 		struct group g = model_get_group(&a->model, i);
 
-		if (sum.objects && model_field_is_known(&a->model, &g, field))
+		if (sum.objects &&
+		    (field_is_number(field) || model_field_is_known(&a->model, &g, field)))
 			return true;
 	}
 	return false;
 }
 
+/* Returns the name of a dump that tells @field, or of one that does not, or NULL. */
+static const char *find_dump(const struct answer *a, enum owner_field field, bool tells)
+{
+	const struct dump *dump = a->dumps.v, *end = dump + a->dumps.n;
+
+	for (; dump < end; dump++)
+		if (dump->total.objects && dump_tells_field(a, dump, field) == tells)
+			return dump->path;
+	return NULL;
+}
+
 /*
- * Returns false after a message if a field makes groups in one dump and is unknown in another:
- * none of their groups would be equal.
+ * Returns false after a message if a name makes groups in one dump and is unknown in another: none
+ * of their groups would be equal.
  */
 static bool dumps_tell_same_names(const struct answer *a)
 {
 	const struct group_list *by = &a->model.select->group;
-	const char *told, *untold;
-	u32 i, j;
+	u32 i;
 
 	for (i = 0; i < by->n; i++) {
-		if (field_is_number(by->v[i].field))
-			continue;
-		told = NULL;
-		untold = NULL;
-		for (j = 0; j < a->dumps.n; j++) {
-			const struct dump *dump = &a->dumps.v[j];
+		enum owner_field field = by->v[i].field;
+		const char *told = find_dump(a, field, true), *untold = find_dump(a, field, false);
 
-			if (dump_tells_field(a, dump, by->v[i].field))
-				told = dump->path;
-			else if (dump->total.objects)
-				untold = dump->path;
-		}
 		if (!told || !untold)
 			continue;
 		fprintf(stderr,
 			"ownertop: %s tells no %s, as %s does: compare them without it, as by -g stack\n",
-			untold, field_name(by->v[i].field), told);
+			untold, field_name(field), told);
 		return false;
 	}
 	return true;

@@ -64,40 +64,17 @@ static enum owner_sort parse_figure(const char *option, const char *text, size_t
 	return figure;
 }
 
-/* Make the text behind a limit, @rest, the sentence of the command line. */
-static void use_rest_as_sentence(struct sentence_parts *parts, const char *option,
-				 const char *rest)
-{
-	rest += strspn(rest, " ");
-	if (!*rest)
-		return;
-	if (parts->sentence && strcmp(parts->sentence, rest))
-		usage_refuse_value(option, rest,
-				   "is a second sentence; one is answered for both limits");
-	parts->sentence = rest;
-}
-
-void check_parse(struct options *o, struct sentence_parts *parts, enum check_level level,
-		 const char *option, const char *text)
+void check_parse(struct options *o, enum check_level level, const char *option, const char *text)
 {
 	struct check *check = &o->checks[level];
-	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz"), length = word;
-	char *condition;
+	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
 
 	check->figure = parse_figure(option, text, word);
-	length += strspn(text + length, " ");
-	length += strspn(text + length, "<>=!");
-	length += strspn(text + length, " ");
-	length += strcspn(text + length, " ");
-	check->text = xstrndup(text, length);
+	check->text = text;
 	/* The language knows numbers with units and operators: let it compare the figure. */
-	if (asprintf(&condition, "if size %s", check->text + word) < 0)
-		exit_out_of_memory();
-	sentence_parse_setting(&check->limit, option, condition, "");
+	sentence_parse_setting(&check->limit, option, "if size ", text + word);
 	if (check->limit.nr_comparisons != 1)
-		usage_refuse_value(option, check->text, "is not one comparison");
-	free(condition);
-	use_rest_as_sentence(parts, option, text + length);
+		usage_refuse_value(option, text, "is not one comparison");
 }
 
 bool check_is_wanted(const struct options *o)

@@ -12,12 +12,8 @@
  * program is about to exit with STATUS_FAILED. Called before the command line is parsed.
  */
 void check_prepare_exit(int argc, char *argv[]);
-/*
- * Parse "figure operator value sentence", the argument @text of @option, as the limit of
- * @level. The sentence becomes the one of the command line.
- */
-void check_parse(struct options *o, struct sentence_parts *parts, enum check_level level,
-		 const char *option, const char *text);
+/* Parse "figure operator value", the argument @text of @option, as the limit of @level. */
+void check_parse(struct options *o, enum check_level level, const char *option, const char *text);
 bool check_is_wanted(const struct options *o);
 /* Print the line of the plugin. Returns its exit status, which is not one of STATUS_*. */
 int check_report(const struct options *o, const struct answer *a, FILE *out);

@@ -12,20 +12,9 @@
 #include "ask/usage.h"
 #include "base/alloc.h"
 
-static void print_views(void)
-{
-	unsigned int i;
-
-	fputs("Views: ", stderr);
-	for (i = 0; i < nr_views; i++)
-		fprintf(stderr, "%s, ", views[i].name);
-	fputs("page_owner_sort, record\n", stderr);
-}
-
-/* Refuse a word that is no file, and suggest the view with the nearest name. */
+/* Refuse a word that is no file, and tell the views if it may be meant as one. */
 static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 {
-	const struct view *view = NULL;
 	unsigned int i;
 
 	for (i = 0; i < NR_OPTIONS && may_be_view; i++) {
@@ -36,15 +25,14 @@ static noreturn void refuse_unknown_word(const char *word, bool may_be_view)
 	}
 	if (view_find_by_name(word))
 		usage_refuse_option(word, "a view comes before the files");
-	if (may_be_view && !strchr(word, '/'))
-		view = view_find_similar(word);
-	fprintf(stderr, "ownertop: '%s' is no file%s", word,
-		may_be_view ? ", no view and no sentence" : "");
-	if (view)
-		fprintf(stderr, "; did you mean '%s'?", view->name);
+	fprintf(stderr, "ownertop: '%s' is no file", word);
+	if (may_be_view && !strpbrk(word, "./")) {
+		fputs(", no sentence, and none of the views ", stderr);
+		for (i = 0; i < nr_views; i++)
+			fprintf(stderr, "%s, ", views[i].name);
+		fputs("page_owner_sort, record", stderr);
+	}
 	putc('\n', stderr);
-	if (may_be_view && !view && !strpbrk(word, "./"))
-		print_views();
 	usage_exit_with_hint();
 }
 

@@ -151,7 +151,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 	},
 	[OPT_TIME] = {
 		.name = "time",
-		.argument = required_argument, .form = "records|mtime|T,T...",
+		.argument = required_argument, .form = "mtime|T,T...",
 		.group = GROUP_VIEW, .values = VALUES_TIMES, .takes = TAKES_TIME,
 		.help = "trend: when the dumps were taken",
 	},
@@ -245,7 +245,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.name = "check",
 		.argument = required_argument, .form = "LIMIT",
 		.group = GROUP_OUTPUT, .values = VALUES_OTHER, .takes = TAKES_CHECK,
-		.help = "exit with 2 beyond a limit, as 'bytes > 5G'",
+		.help = "exit with 2 beyond a limit, as 'held > 5G'",
 	},
 	[OPT_WARN] = {
 		.name = "warn",

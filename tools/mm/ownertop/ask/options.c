@@ -32,8 +32,6 @@ bool options_need_newest_record(const struct options *o)
 
 void options_free(struct options *o)
 {
-	free(o->checks[LEVEL_WARN].text);
-	free(o->checks[LEVEL_CRITICAL].text);
 	globs_free(&o->select.chains.skip);
 	globs_free(&o->select.chains.hide);
 	known_owners_free(&o->select.chains.known);

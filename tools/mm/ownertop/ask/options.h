@@ -20,7 +20,7 @@ enum check_level { LEVEL_WARN, LEVEL_CRITICAL, NR_CHECK_LEVELS };
 
 /* A limit, as "bytes > 5G". */
 struct check {
-	char *text;		/* NULL: the option was not used */
+	const char *text;	/* NULL: the option was not used */
 	enum owner_sort figure;	/* bytes, held, waste or objects */
 	struct owner_sentence limit;	/* compares the figure in place of the field size */
 };

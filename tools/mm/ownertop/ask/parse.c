@@ -62,13 +62,11 @@ static enum colour_when parse_colour_when(const char *text)
 		[COLOUR_ALWAYS] = "always",
 		[COLOUR_NEVER] = "never",
 	};
-	unsigned int i;
+	int when = owner_lang_find_name(text, strlen(text), names, 3);
 
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(text, names[i]))
-			return i;
-	usage_refuse_value("--color", text, "is neither auto, always nor never");
-	return COLOUR_AUTO;
+	if (when < 0)
+		usage_refuse_value("--color", text, "is neither auto, always nor never");
+	return when;
 }
 
 static void choose_format(struct options *o, enum output_format format)
@@ -185,10 +183,10 @@ static void parse_option(struct options *o, struct command_line *line, enum opti
 		o->output = optarg;
 		break;
 	case OPT_CHECK:
-		check_parse(o, parts, LEVEL_CRITICAL, "--check", optarg);
+		check_parse(o, LEVEL_CRITICAL, "--check", optarg);
 		break;
 	case OPT_WARN:
-		check_parse(o, parts, LEVEL_WARN, "--warn", optarg);
+		check_parse(o, LEVEL_WARN, "--warn", optarg);
 		break;
 	case OPT_LIVE:
 		o->interval_ms = optarg ? parse_interval(optarg) : DEFAULT_INTERVAL_MS;

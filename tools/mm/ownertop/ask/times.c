@@ -26,15 +26,10 @@ static void parse_time_list(struct dump_times *t, const char *text)
 
 void dump_times_parse(struct dump_times *t, const char *text)
 {
-	t->source = TIME_RECORDS;
 	t->n = 0;
-	if (!strcmp(text, "records"))
-		return;
-	t->source = TIME_MTIME;
-	if (!strcmp(text, "mtime"))
-		return;
-	t->source = TIME_LIST;
-	parse_time_list(t, text);
+	t->source = strcmp(text, "mtime") ? TIME_LIST : TIME_MTIME;
+	if (t->source == TIME_LIST)
+		parse_time_list(t, text);
 }
 
 static bool read_mtime(const char *path, u64 *ns)

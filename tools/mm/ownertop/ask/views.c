@@ -110,9 +110,7 @@ const struct view views[] = {
 	},
 };
 
-#define NR_VIEWS (sizeof(views) / sizeof(*views))
-
-const unsigned int nr_views = NR_VIEWS;
+const unsigned int nr_views = sizeof(views) / sizeof(*views);
 
 const struct view *view_find_by_name(const char *name)
 {
@@ -122,16 +120,4 @@ const struct view *view_find_by_name(const char *name)
 		if (!strcmp(name, views[i].name))
 			return &views[i];
 	return NULL;
-}
-
-const struct view *view_find_similar(const char *name)
-{
-	const char *names[NR_VIEWS];
-	unsigned int i;
-	int nearest;
-
-	for (i = 0; i < NR_VIEWS; i++)
-		names[i] = views[i].name;
-	nearest = owner_lang_nearest_name(name, strlen(name), names, NR_VIEWS);
-	return nearest < 0 ? NULL : &views[nearest];
 }

@@ -34,7 +34,5 @@ extern const unsigned int nr_views;
 
 /* Returns the view called @name, or NULL. */
 const struct view *view_find_by_name(const char *name);
-/* Returns the view whose name is most similar to @name, or NULL if none is similar. */
-const struct view *view_find_similar(const char *name);
 
 #endif

@@ -4,22 +4,16 @@
  */
 #include "model/measure.h"
 
-static const char * const names[NR_MEASURES] = {
-	[MEASURE_BYTES] = "bytes",
-	[MEASURE_HELD] = "held",
-	[MEASURE_OBJECTS] = "objects",
-};
-
-const char *measure_name(enum measure measure)
-{
-	return names[measure];
-}
-
 static const enum owner_sort sort_keys[NR_MEASURES] = {
 	[MEASURE_BYTES] = OWNER_SORT_BYTES,
 	[MEASURE_HELD] = OWNER_SORT_HELD,
 	[MEASURE_OBJECTS] = OWNER_SORT_OBJECTS,
 };
+
+const char *measure_name(enum measure measure)
+{
+	return owner_sort_names[sort_keys[measure]];
+}
 
 bool measure_is_sort_key(enum owner_sort sort)
 {

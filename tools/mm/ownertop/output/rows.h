@@ -28,10 +28,7 @@ struct aligned_rows {
 	bool measured;
 };
 
-/*
- * Is each group one line with its call chain at the end? Only on a terminal: programs that read
- * text find the frames of a chain in lines of their own.
- */
+/* Is each group one line with its call chain at the end? */
 bool rows_are_lines(const struct model *m, const struct output_options *o);
 /* Begin a table of aligned rows. It uses @columns until rows_end_table() returns false. */
 void rows_begin_table(struct aligned_rows *t, const struct model *m,

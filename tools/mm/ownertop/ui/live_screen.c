@@ -9,6 +9,7 @@
 #include "base/human.h"
 #include "base/utf8.h"
 #include "output/column.h"
+#include "output/figure.h"
 #include "ui/live_state.h"
 #include "ui/screen.h"
 
@@ -149,26 +150,13 @@ bool live_filter_holds(const struct live_state *l, const struct group *g)
 	return holds;
 }
 
-static const char *format_value(char buf[HUMAN_LEN], u64 value, enum measure measure)
-{
-	if (measure != MEASURE_OBJECTS)
-		return human_format_bytes(buf, value);
-	snprintf(buf, HUMAN_LEN, "%llu", value);
-	return buf;
-}
-
 static void print_change(struct change c, enum measure measure, bool colour, FILE *out)
 {
-	char buf[HUMAN_LEN], signed_value[HUMAN_LEN + 1];
+	char buf[HUMAN_LEN];
 
-	if (!c.by) {
-		fprintf(out, "  %8s", ".");
-		return;
-	}
-	snprintf(signed_value, sizeof(signed_value), "%s%s", change_get_sign(c),
-		 format_value(buf, c.by, measure));
-	fprintf(out, "  %s%8s%s", colour ? c.shrunk ? GREEN : RED : "", signed_value,
-		colour ? NORMAL : "");
+	colour &= c.by != 0;
+	fprintf(out, "  %s%8s%s", !colour ? "" : c.shrunk ? GREEN : RED,
+		c.by ? figure_change_to_text(buf, c, measure) : ".", colour ? NORMAL : "");
 }
 
 static void print_figures(const struct live_state *l, const struct figures *f, bool colour,
@@ -178,11 +166,11 @@ static void print_figures(const struct live_state *l, const struct figures *f, b
 	u64 now = measure_get_value(&f->now, measure);
 	char buf[HUMAN_LEN];
 
-	fprintf(out, "%8s", format_value(buf, now, measure));
+	fprintf(out, "%8s", figure_to_text(buf, now, measure));
 	print_change(figures_get_growth(f, measure), measure, colour, out);
 	print_change(change_between(measure_get_value(&f->before, measure), now), measure, colour,
 		     out);
-	fprintf(out, "  %8s", format_value(buf, measure_get_value(&f->now, beside), beside));
+	fprintf(out, "  %8s", figure_to_text(buf, measure_get_value(&f->now, beside), beside));
 }
 
 /* Print the age of the oldest object of a group, if the kernel was asked for ages. */
@@ -279,14 +267,13 @@ static void measure_fields(const struct live_state *l, u32 rows, size_t widths[G
 static void print_head(const struct live_state *l, const size_t *widths, size_t width, bool colour,
 		       FILE *out)
 {
-	static const char * const names[NR_MEASURES] = { "BYTES", "HELD", "OBJECTS" };
 	const struct group_list *by = &l->o.select.group;
 	char line[512];
 	size_t i;
 	int n;
 
-	n = snprintf(line, sizeof(line), "  %8s  %8s  %8s  %8s", names[l->o.sort], "GROWTH",
-		     "TICK", names[measure_get_second_shown(l->o.sort)]);
+	n = snprintf(line, sizeof(line), "  %8s  %8s  %8s  %8s", measure_name(l->o.sort), "GROWTH",
+		     "TICK", measure_name(measure_get_second_shown(l->o.sort)));
 	if (l->o.ages)
 		n += snprintf(line + n, sizeof(line) - n, "  %6s", "OLDEST");
 	for (i = 0; i < by->n; i++)
