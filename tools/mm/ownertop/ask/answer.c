@@ -138,13 +138,13 @@ static bool dumps_tell_same_names(const struct answer *a)
 
 	for (i = 0; i < by->n; i++) {
 		enum owner_field field = by->v[i].field;
-		const char *told = find_dump(a, field, true), *untold = find_dump(a, field, false);
+		const char *teller = find_dump(a, field, true), *other = find_dump(a, field, false);
 
-		if (!told || !untold)
+		if (!teller || !other)
 			continue;
 		fprintf(stderr,
 			"ownertop: %s tells no %s, as %s does: compare them without it, as by -g stack\n",
-			untold, field_name(field), told);
+			other, field_name(field), teller);
 		return false;
 	}
 	return true;

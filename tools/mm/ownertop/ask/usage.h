@@ -11,7 +11,7 @@
 void usage_print_help(FILE *out);
 /* Print the version to standard output, and exit with success. */
 noreturn void usage_print_version(void);
-/* Say what the unknown @option, "--NAME" or "--NAME=VALUE", may have meant, and exit with failure. */
+/* Say what an unknown "--NAME" or "--NAME=VALUE" may have meant, and exit with failure. */
 noreturn void usage_refuse_unknown_option(const char *option);
 /* Print a message that points to --help, and exit with failure. */
 noreturn void usage_exit_with_hint(void);

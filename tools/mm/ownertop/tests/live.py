@@ -89,7 +89,7 @@ def test_changes(session):
 
 
 def test_sort_by_growth(session):
-    """Growth decides the order, and what is held among groups that grew alike; c, or -s, chooses."""
+    """The order is by growth, and by what is held among groups that grew alike; h and c choose."""
     term = session.terminal
     session.start_ownertop()
     session.replace_dump(os.path.join(HERE, "input/slab_later.txt"))
@@ -395,7 +395,8 @@ def test_without_terminal(session):
 
 
 TESTS = (test_sort_keys, test_unfold_and_depth, test_unfold_user, test_changes,
-         test_sort_by_growth, test_top, test_mark, test_filter, test_expression, test_long_names, test_group,
+         test_sort_by_growth, test_top, test_mark, test_filter, test_expression,
+         test_long_names, test_group,
          test_scroll, test_save, test_help, test_count, test_pause, test_resize, test_shrink,
          test_interrupt, test_stop, test_terminate, test_damage, test_this_machine,
          test_without_terminal)

@@ -97,12 +97,6 @@ void figures_add(struct figures *to, const struct figures *f)
 	sum_add(&to->mark, &f->mark);
 }
 
-struct change figures_get_growth(const struct figures *f, enum measure measure)
-{
-	return change_between(measure_get_value(&f->mark, measure),
-			      measure_get_value(&f->now, measure));
-}
-
 void history_mark(struct history *h, const struct model *m, time_t now)
 {
 	past_take(&h->mark, m);

@@ -20,7 +20,7 @@ struct past {
 	struct sum total;
 };
 
-/* What a group, or some groups, hold now and held before. */
+/* The sums of a group, or of some groups, now and before. */
 struct figures {
 	struct sum now;
 	struct sum before;
@@ -43,7 +43,6 @@ void history_begin(struct history *h, const struct model *m, time_t now);
 struct figures history_find(const struct history *h, const struct model *m, const struct group *g);
 struct figures history_get_total(const struct history *h, const struct model *m);
 void figures_add(struct figures *to, const struct figures *f);
-struct change figures_get_growth(const struct figures *f, enum measure measure);
 /* Hash the fields of a group. */
 u64 history_hash_group(const struct model *m, const struct group *g);
 /* Free the history, so that history_begin() starts a new one. */

@@ -40,30 +40,28 @@ static int get_exit_status(const struct live_state *l)
 	return health_is_complete(&l->a.health) ? STATUS_COMPLETE : STATUS_INCOMPLETE;
 }
 
-/* A group to be sorted by growth. */
-struct grown_group {
-	u32 group;
-	u32 rank;		/* among groups that grew alike, as all do at the mark */
-	struct change growth;
-};
-
-static int compare_growth(const void *a, const void *b)
+/* Sort ranks by growth. Groups that grew alike, as all do at the mark, keep their order. */
+static int compare_growth(const void *a, const void *b, void *arg)
 {
-	const struct grown_group *ga = a, *gb = b;
-	int order = change_compare(ga->growth, gb->growth);
+	const s64 *growth = arg;
+	u32 ra = *(const u32 *)a, rb = *(const u32 *)b;
 
-	return order ? order : ga->rank < gb->rank ? -1 : 1;
+	if (growth[ra] != growth[rb])
+		return growth[ra] < growth[rb] ? 1 : -1;
+	return ra < rb ? -1 : 1;
 }
 
 /* Choose and order the groups that are shown, and add up those that the text of / holds for. */
 static void choose_groups(struct live_state *l)
 {
 	u32 top = l->a.view.each || l->o.fit_screen ? 0 : l->o.top, i;
-	struct grown_group *chosen;
 	struct report r;
+	s64 *growth;
 
 	report_init(&r, &l->a);
-	chosen = xmalloc(r.n * sizeof(*chosen));
+	growth = xmalloc(r.n * sizeof(*growth));
+	free(l->shown);
+	l->shown = xmalloc(r.n * sizeof(*l->shown));
 	l->nr_found = 0;
 	l->found = (struct figures){ 0 };
 	for (i = 0; i < (l->a.view.each ? r.shown : r.n); i++) {
@@ -74,21 +72,17 @@ static void choose_groups(struct live_state *l)
 			continue;
 		f = history_find(&l->history, &l->a.model, &g);
 		figures_add(&l->found, &f);
-		chosen[l->nr_found++] = (struct grown_group){
-			.group = r.order[i],
-			.rank = i,
-			.growth = figures_get_growth(&f, l->o.sort),
-		};
+		growth[i] = measure_get_value(&f.now, l->o.sort) -
+			    measure_get_value(&f.mark, l->o.sort);
+		l->shown[l->nr_found++] = i;
 	}
-	report_free(&r);
 	if (l->by_growth)
-		qsort(chosen, l->nr_found, sizeof(*chosen), compare_growth);
+		qsort_r(l->shown, l->nr_found, sizeof(*l->shown), compare_growth, growth);
+	for (i = 0; i < l->nr_found; i++)
+		l->shown[i] = r.order[l->shown[i]];
 	l->nr_shown = top && top < l->nr_found ? top : l->nr_found;
-	free(l->shown);
-	l->shown = xmalloc(l->nr_shown * sizeof(*l->shown));
-	for (i = 0; i < l->nr_shown; i++)
-		l->shown[i] = chosen[i].group;
-	free(chosen);
+	free(growth);
+	report_free(&r);
 }
 
 /* Forget the figures of earlier updates, after the fields or frames that make groups changed. */

@@ -150,8 +150,9 @@ bool live_filter_holds(const struct live_state *l, const struct group *g)
 	return holds;
 }
 
-static void print_change(struct change c, enum measure measure, bool colour, FILE *out)
+static void print_change(u64 before, u64 now, enum measure measure, bool colour, FILE *out)
 {
+	struct change c = change_between(before, now);
 	char buf[HUMAN_LEN];
 
 	colour &= c.by != 0;
@@ -162,14 +163,13 @@ static void print_change(struct change c, enum measure measure, bool colour, FIL
 static void print_figures(const struct live_state *l, const struct figures *f, bool colour,
 			  FILE *out)
 {
-	enum measure measure = l->o.sort, beside = measure_get_second_shown(measure);
-	u64 now = measure_get_value(&f->now, measure);
+	enum measure by = l->o.sort, beside = measure_get_second_shown(by);
+	u64 now = measure_get_value(&f->now, by);
 	char buf[HUMAN_LEN];
 
-	fprintf(out, "%8s", figure_to_text(buf, now, measure));
-	print_change(figures_get_growth(f, measure), measure, colour, out);
-	print_change(change_between(measure_get_value(&f->before, measure), now), measure, colour,
-		     out);
+	fprintf(out, "%8s", figure_to_text(buf, now, by));
+	print_change(measure_get_value(&f->mark, by), now, by, colour, out);
+	print_change(measure_get_value(&f->before, by), now, by, colour, out);
 	fprintf(out, "  %8s", figure_to_text(buf, measure_get_value(&f->now, beside), beside));
 }
 
@@ -190,7 +190,8 @@ static void print_status(const struct live_state *l, size_t width, FILE *out)
 	int n;
 
 	strftime(clock, sizeof(clock), "%F %T", localtime_r(&l->time, &tm));
-	n = snprintf(line, sizeof(line), "%s  %sby %s; GROWTH over %s; %u of %u groups; ? help, q quit",
+	n = snprintf(line, sizeof(line),
+		     "%s  %sby %s; GROWTH over %s; %u of %u groups; ? help, q quit",
 		     clock, l->paused ? "PAUSED, " : "",
 		     l->by_growth ? "growth" : owner_sort_names[l->o.order[0]],
 		     human_format_age(age, (l->time - l->history.start) * 1000000000ULL),
