@@ -78,7 +78,7 @@ def insert_short_line(rng, data):
 # Commands whose output is not JSON with groups: only their last line is checked.
 OTHER_VIEWS = (["tree", "--min", "0"], ["tree", "--json", "--callees"], ["table", "-n", "0"],
                ["folded", "-g", "comm,stack"], ["pprof"], ["flame"], ["page_owner_sort"],
-               ["diff"])
+               ["diff", "-g", "stack"])
 
 DAMAGE = (truncate_input, remove_random_range, repeat_random_range, change_bytes, insert_junk,
           swap_lines, insert_short_line)
