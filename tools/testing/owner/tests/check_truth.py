@@ -89,7 +89,9 @@ def sum_ownertop_json(path: str) -> Totals:
     with open(path, encoding="utf-8") as file:
         for group in json.load(file)["groups"]:
             chain = extract_planted_chain([" " + frame for frame in group["stack"]])
-            add_to_totals(totals, group["cache"], chain, group["objects"], group["bytes"])
+            # Sums do not tell the cache.
+            cache = group["cache"] or ""
+            add_to_totals(totals, cache, chain, group["objects"], group["bytes"])
     return totals
 
 
