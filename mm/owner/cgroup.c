@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find the memory cgroup that an object or a page is charged to, and charge what readers need.
+ * Find the memory cgroup of the current task and the one that an object or a page is charged to,
+ * and charge the memory that readers need.
  *
- * Records do not keep it: charges move to the parent when a cgroup is removed. Readers
- * look the cgroup up.
+ * Records do not keep the one that is charged: charges move to the parent when a cgroup is
+ * removed. Readers look it up.
  */
 
 #include <linux/cgroup.h>
@@ -18,6 +19,7 @@
 #include "cgroup.h"
 #include "compat.h"
 #include "escape.h"
+#include "lang/lang.h"
 
 /* True if there are memory cgroups. */
 bool owner_cgroups_on(void)
@@ -40,7 +42,7 @@ static bool copy_path(const struct mem_cgroup *memcg, char *path)
  *
  * Context: any without @path, with it not NMI.
  *
- * Return: the number of the cgroup, which is never reused; 0 if the task has no cgroup.
+ * Return: the number of the cgroup, which its hierarchy never uses again; 0 if the task has no cgroup.
  */
 u64 owner_cgroup_of_task(char *path)
 {
@@ -76,7 +78,8 @@ void owner_cgroup_path(u64 number, char *path)
 	rcu_read_lock();
 	node = kernfs_find_and_get_node_by_id(root_mem_cgroup->css.cgroup->root->kf_root, number);
 	rcu_read_unlock();
-	if (node)
+	/* The number may be of another hierarchy, and a file have it in this one. */
+	if (node && kernfs_type(node) == KERNFS_DIR)
 		kernfs_path(node, path, OWNER_CGROUP_MAX);
 	else
 		snprintf(path, OWNER_CGROUP_MAX, OWNER_CGROUP_REMOVED "%llu", number);

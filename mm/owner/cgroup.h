@@ -15,9 +15,6 @@ struct slab;
 #define OWNER_CGROUPS_OFF \
 	"there are no memory cgroups: they need CONFIG_MEMCG, and no cgroup_disable=memory"
 
-/* Stands before the number of a cgroup that was removed, whose path is not known any more. */
-#define OWNER_CGROUP_REMOVED	"removed:"
-
 /* Size of a buffer for a path. Longer paths are truncated. */
 #define OWNER_CGROUP_MAX	256
 
@@ -50,6 +47,7 @@ static inline u64 owner_cgroup_of_task(char *path)
 
 static inline void owner_cgroup_path(u64 number, char *path)
 {
+	*path = '\0';
 }
 
 static inline struct obj_cgroup *owner_objcg_of(struct slab *slab, unsigned long obj_exts,

@@ -22,13 +22,13 @@ bool owner_is_module_data(unsigned long address)
 }
 
 /**
- * owner_frame_print() - print a frame as %pS does
- * @frame: the frame; only its address is printed if a module has data there
+ * owner_frame_print() - print the name of a frame as %pS does
+ * @frame: the frame; its address is printed if it has no name, or if a module has data there
  * @text: gets the text; KSYM_SYMBOL_LEN bytes
  */
 void owner_frame_print(unsigned long frame, char *text)
 {
-	if (owner_is_module_data(frame))
+	if (!IS_ENABLED(CONFIG_KALLSYMS) || owner_is_module_data(frame))
 		sprintf(text, "%#lx", frame);
 	else
 		sprint_symbol(text, frame);

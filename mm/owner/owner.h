@@ -8,7 +8,7 @@
  * chain, call chain	return addresses, interned in the stack depot
  * frame		one return address of a chain
  * depth		number of frames that are kept of a chain
- * task			pid, tgid and comm as they were when the record was filled
+ * task			pid, tgid, comm and cgroup as they were when the record was filled
  * user chain		the call chain in the program that made a system call (user/user.h)
  * context		a task and its user chain, or why it has none
  * entry		from a system call or a fault to the return to the program

@@ -18,6 +18,8 @@
 
 #include <linux/atomic.h>
 #include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/init_task.h>
 #include <linux/slab_owner.h>
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_capture.h>
@@ -123,6 +125,14 @@ void owner_task_changed(struct task_struct *task)
 	atomic_inc_return(&task->owner_task_changes);
 	forget_task_handle(task);
 }
+
+/* Captures before cgroup_init() have found no cgroup, nor the name of the idle task. */
+static int __init owner_task_init(void)
+{
+	owner_task_changed(&init_task);
+	return 0;
+}
+early_initcall(owner_task_init);
 
 /**
  * owner_task_free() - forget the handle of a task that is being freed

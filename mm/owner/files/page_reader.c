@@ -24,7 +24,7 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 			      enum owner_mode mode)
 {
 	depot_stack_handle_t handle = pages->owner.handle;
-	char frame[KSYM_SYMBOL_LEN];
+	char name[KSYM_SYMBOL_LEN];
 	unsigned int i, count = 0;
 
 	seq_buf_clear(text);
@@ -32,8 +32,8 @@ static void print_page_record(struct seq_buf *text, const struct owner_pages *pa
 	if (mode != OWNER_MODE_HANDLE)
 		count = stack_depot_copy(handle, NULL, 0);
 	for (i = 0; i < count; i++) {
-		owner_frame_print(stack_depot_frame(handle, i), frame);
-		seq_buf_printf(text, " %s\n", frame);
+		owner_frame_print(stack_depot_frame(handle, i), name);
+		seq_buf_printf(text, " %s\n", name);
 	}
 	if (mode != OWNER_MODE_STACK)
 		seq_buf_printf(text, "handle: %u\n", handle);

@@ -173,7 +173,8 @@ static bool check_path(struct parser *p, const struct token *word, enum owner_fi
 	const char *path = p->s->words + value->word;
 
 	if (value->is_glob || *path == '/' ||
-	    (field == OWNER_FIELD_TASK_CGROUP && !strncmp(path, "removed:", 8)))
+	    (field == OWNER_FIELD_TASK_CGROUP && p->s->dialect == OWNER_QUERY &&
+	     !strncmp(path, OWNER_CGROUP_REMOVED, strlen(OWNER_CGROUP_REMOVED))))
 		return true;
 	return owner_lang_fail(p, word,
 			       "a cgroup's path begins with '/', as /system.slice/sshd.service");
@@ -262,7 +263,7 @@ static bool read_field(struct parser *p, struct owner_comparison *c)
 				       "the kernel knows no functions of programs: ask ownertop for 'ufunc'");
 	if (control && field == OWNER_FIELD_CGROUP)
 		return owner_lang_fail(p, word,
-				       "memory is charged after the rules: 'task_cgroup' is that of the task");
+				       "'cgroup' is known after the rules only: compare 'task_cgroup', the cgroup of the task");
 	if (control && field >= OWNER_FIELD_AGE)
 		return owner_lang_fail(p, word,
 				       "'%s' is not known at allocation: ask it of a query",

@@ -61,7 +61,7 @@ enum owner_field {
 	OWNER_FIELD_PID,
 	OWNER_FIELD_TGID,
 	OWNER_FIELD_COMM,
-	OWNER_FIELD_TASK_CGROUP, /* of the task that allocated: only the kernel knows it */
+	OWNER_FIELD_TASK_CGROUP, /* of the task that allocated; dumps do not have it */
 	OWNER_FIELD_TS,		/* time of the allocation, ns since boot */
 	OWNER_FIELD_FUNC,
 	OWNER_FIELD_MODULE,
@@ -278,6 +278,9 @@ size_t owner_lang_print_group_number(const struct owner_group_field *by, unsigne
 				     char *buf, size_t size);
 size_t owner_lang_render_error(const struct owner_lang_error *error, const char *text,
 			       size_t length, char *buf, size_t size);
+
+/* Stands before the number of a cgroup that was removed, whose path is not known any more. */
+#define OWNER_CGROUP_REMOVED	"removed:"
 
 /* The field values of one allocation. An expression is evaluated against them. */
 struct owner_field_values {

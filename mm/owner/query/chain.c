@@ -84,7 +84,7 @@ bool owner_query_print_function(unsigned long frame, char *text)
 {
 	char *end;
 
-	if (owner_is_module_data(frame - 1))
+	if (!IS_ENABLED(CONFIG_KALLSYMS) || owner_is_module_data(frame - 1))
 		return false;
 	sprint_symbol_no_offset(text, frame - 1);
 	if (!strncmp(text, "0x", 2))

@@ -120,7 +120,8 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 	case OWNER_FIELD_CGROUP:
 		return encode_name(key, query->cgroup, OWNER_CGROUP_MAX);
 	case OWNER_FIELD_TASK_CGROUP:
-		return encode_name(key, owner_query_task_cgroup(query), OWNER_CGROUP_MAX);
+		*key = query->task.cgroup;
+		return 1;
 	default:
 		*key = absent ? OWNER_QUERY_ABSENT :
 				owner_lang_find_bucket(by, query->fields.value[by->field].number);

@@ -69,11 +69,8 @@ void owner_query_fill_marked_values(struct owner_query *query)
 		if (field == OWNER_FIELD_CGROUP) {
 			strscpy(query->cgroup, (const char *)key, OWNER_CGROUP_MAX);
 		} else if (field == OWNER_FIELD_TASK_CGROUP) {
-			strscpy(query->task_cgroup, (const char *)key, OWNER_CGROUP_MAX);
-			/* No cgroup has this number: the path is not looked up. */
-			query->task_cgroup_number = U64_MAX;
-			query->task.cgroup = U64_MAX;
-			fields->absent_fields |= *query->task_cgroup ? 0 : BIT(field);
+			query->task.cgroup = *key;
+			fields->absent_fields |= *key ? 0 : BIT(field);
 		} else if (field == OWNER_FIELD_CACHE || field == OWNER_FIELD_COMM) {
 			fields->value[field].word = (const char *)key;
 			fields->absent_fields |= *(const char *)key ? 0 : BIT(field);

@@ -30,12 +30,13 @@ unsigned int owner_query_fields(const struct owner_sentence *s)
  * owner_query_keeps_name() - is a field a name in the key of a group?
  * @field: a field of group=
  *
- * Of func the key has an address, of gfp the bits.
+ * Of func the key has an address, of gfp the bits, of task_cgroup the number.
  */
 bool owner_query_keeps_name(enum owner_field field)
 {
 	return field < OWNER_FIELDS && owner_field_types[field] <= OWNER_TYPE_WORDS &&
-	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP;
+	       field != OWNER_FIELD_FUNC && field != OWNER_FIELD_GFP &&
+	       field != OWNER_FIELD_TASK_CGROUP;
 }
 
 /**

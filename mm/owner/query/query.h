@@ -41,9 +41,9 @@ struct seq_file;
 /* Stands in a key for a number that the object does not have. */
 #define OWNER_QUERY_ABSENT	U64_MAX
 
-/* The longest key: a call chain, a user chain, two cgroups, and names for all other fields. */
+/* The longest key: a call chain, a user chain, a cgroup, and names for all other fields. */
 #define OWNER_QUERY_KEY_WORDS	(1 + OWNER_FRAMES_MAX + 1 + OWNER_USER_WORDS + \
-				 2 * OWNER_CGROUP_MAX / sizeof(u64) + \
+				 OWNER_CGROUP_MAX / sizeof(u64) + \
 				 (OWNER_GROUP_MAX - 2) * OWNER_QUERY_NAME_WORDS)
 
 /**
@@ -124,8 +124,8 @@ static inline const u64 *owner_query_group_slabs(const struct owner_query_group 
  * @object: the object that was found last
  * @task: its task, to which @fields points
  * @cgroup: path of its cgroup, to which @fields points; empty if unknown or not asked for
- * @task_cgroup: path of the cgroup with the number @task_cgroup_number: owner_query_task_cgroup()
- * @task_cgroup_number: see @task_cgroup
+ * @task_cgroup: path of the cgroup of its task: owner_query_task_cgroup()
+ * @task_cgroup_number: the cgroup whose path @task_cgroup has
  * @chain: its call chain, NULL until somebody asks
  * @fields: its field values
  * @compared: a bit for each comparison with names that was evaluated

@@ -59,6 +59,14 @@ static void show_key_number(struct seq_file *m, const struct owner_group_field *
 	}
 }
 
+static noinline_for_stack void show_cgroup(struct seq_file *m, u64 number)
+{
+	char path[OWNER_CGROUP_MAX];
+
+	owner_cgroup_path(number, path);
+	show_name(m, path);
+}
+
 static void show_value(struct seq_file *m, const struct owner_group_field *by, const u64 *key,
 		       enum owner_format format)
 {
@@ -77,6 +85,9 @@ static void show_value(struct seq_file *m, const struct owner_group_field *by, c
 		seq_printf(m, "%pGg", &flags);
 		break;
 	}
+	case OWNER_FIELD_TASK_CGROUP:
+		show_cgroup(m, *key);
+		break;
 	case OWNER_FIELD_FUNC:
 		if (*key)
 			seq_printf(m, "%ps", (void *)(unsigned long)*key);

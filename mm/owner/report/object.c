@@ -24,7 +24,6 @@ static void print_owner(const char *action, const struct owner_record *record)
 	struct owner_record owner = data_race(*record);
 	struct owner_task task = { .comm = "?" };
 	char comm[OWNER_ESCAPED_COMM];
-	char text[KSYM_SYMBOL_LEN];
 	unsigned int count, i;
 
 	if (!owner.handle_pair || !owner_record_get_refs(&owner))
@@ -36,8 +35,13 @@ static void print_owner(const char *action, const struct owner_record *record)
 		div_u64(owner_record_age_ns(owner.time), NSEC_PER_MSEC));
 	count = stack_depot_copy(owner.stack, NULL, 0);
 	for (i = 0; i < count; i++) {
-		owner_frame_print(stack_depot_frame(owner.stack, i), text);
-		pr_info("       %s\n", text);
+		unsigned long frame = stack_depot_frame(owner.stack, i);
+
+		/* Reports of corrupted memory are printed on deep stacks: without a buffer. */
+		if (owner_is_module_data(frame))
+			pr_info("       %#lx\n", frame);
+		else
+			pr_info("       %pS\n", (void *)frame);
 	}
 	owner_record_put_refs(&owner);
 }

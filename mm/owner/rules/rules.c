@@ -193,7 +193,7 @@ static void store_cgroup_outcome(const struct owner_rule_entry *entry, u64 cgrou
 }
 
 /*
- * Compare the cgroup of the current task. Interrupts have none. Printing a cgroup's path takes a
+ * Compare the cgroup of the current task. In interrupts the field is missing. Printing a cgroup's path takes a
  * lock that all CPUs share. Therefore each CPU keeps the outcomes for its last cgroup, those of
  * each rule apart: comparisons do not evict each other. Cgroup numbers are never reused.
  */

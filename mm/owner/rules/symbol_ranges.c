@@ -17,6 +17,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include "../frame.h"
 #include "symbol_ranges.h"
 
 /* Adjacent functions share one range. */
@@ -68,8 +69,9 @@ noinline bool owner_frame_matches(const struct owner_sentence *s,
 {
 	char name[KSYM_NAME_LEN];
 
-	if (c->field == OWNER_FIELD_FUNC ? lookup_symbol_name(frame - 1, name) :
-					  !owner_module_name(frame, name, sizeof(name)))
+	if (c->field == OWNER_FIELD_FUNC ?
+	    owner_is_module_data(frame - 1) || lookup_symbol_name(frame - 1, name) :
+	    !owner_module_name(frame, name, sizeof(name)))
 		return false;
 	return owner_lang_word_matches(s, c, name);
 }

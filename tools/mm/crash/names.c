@@ -416,7 +416,7 @@ void owner_names_reset(void)
 	free_modules();
 }
 
-/* Print an address as the kernel does with %pS. */
+/* Print a frame as the kernel does: %pS, but no name of data. */
 void owner_print_name(char *buffer, size_t size, ulong address)
 {
 	if (!print_kernel_name(buffer, size, address) &&

@@ -128,7 +128,7 @@ ulong owner_symbol(const char *name);
 /* The text of a handle, and the sums of the records that have it. */
 struct owner_handle {
 	uint32_t handle;
-	char *chain;		/* lines of %pS, each with a space before it */
+	char *chain;		/* lines of frames, each with a space before it */
 	char *task;		/* "pid 1, tgid 1 (init)" */
 	char *user;		/* lines of the task's user chain; empty if it has none */
 	double objects, bytes, held;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Names of addresses, as the kernel's %pS prints them.
+"""Names of frames, as the kernel prints them.
 
 Read from the kernel's own tables in the dump, those of modules included, so that neither
 System.map nor the modules' files are needed. An address in an unloaded module has no name.
@@ -148,8 +148,7 @@ class Module(NamedTuple):
     """A loaded module."""
 
     name: str
-    regions: List[Tuple[int, int]]          # (start, end) of its memory
-    text: List[Tuple[int, int]]             # of that with its functions
+    text: List[Tuple[int, int]]             # (start, end) of its functions
     kallsyms: int                           # address of its struct mod_kallsyms
 
 
@@ -182,28 +181,25 @@ class ModuleSymbols:
                 continue
             state, kallsyms = layout.unpack(data)
             if state != unformed:
-                regions, text = self._find_regions(data)
-                self.modules.append(Module(escape_name(name), regions, text, kallsyms))
+                text = self._find_text(data)
+                self.modules.append(Module(escape_name(name), text, kallsyms))
 
-    def _find_regions(self, data: bytes) -> Tuple[List[Tuple[int, int]], List[Tuple[int, int]]]:
-        """The module's memory and its text, from the bytes of its struct module."""
+    def _find_text(self, data: bytes) -> List[Tuple[int, int]]:
+        """Where the module has functions, from the bytes of its struct module."""
         prog = self.prog
         type_ = prog.type("struct module")
         try:
             # ac3b43283923 ("module: replace module_layout with module_memory") (in v6.4)
             member = type_.member("mem")
             layout = Layout(prog, "struct module_memory", "base", "size")
-            regions = [layout.unpack(data, member.bit_offset // 8 + i * layout.size)
-                       for i in range(member.type.length or 0)]
-            text = [regions[prog.constant(name).value_()] for name in ("MOD_TEXT", "MOD_INIT_TEXT")]
+            kinds = [prog.constant(name).value_() for name in ("MOD_TEXT", "MOD_INIT_TEXT")]
+            text = [layout.unpack(data, member.bit_offset // 8 + kind * layout.size)
+                    for kind in kinds]
         except LookupError:
-            layout = Layout(prog, "struct module_layout", "base", "size", "text_size")
-            parts = [layout.unpack(data, type_.member(name).bit_offset // 8)
-                     for name in ("core_layout", "init_layout")]
-            regions = [(base, size) for base, size, _ in parts]
-            text = [(base, size) for base, _, size in parts]
-        return ([(base, base + size) for base, size in regions if base and size],
-                [(base, base + size) for base, size in text if base and size])
+            layout = Layout(prog, "struct module_layout", "base", "text_size")
+            text = [layout.unpack(data, type_.member(name).bit_offset // 8)
+                    for name in ("core_layout", "init_layout")]
+        return [(base, base + size) for base, size in text if base and size]
 
     def find_symbol(self, address: int) -> Optional[Tuple[str, int, int, str]]:
         """Name, offset, size and module, as find_kallsyms_symbol() of the kernel finds them.

@@ -91,9 +91,11 @@ static void keep_each_object(unsigned int nth)
 
 static void print_address_of_newest(void)
 {
-	struct program_object *object = list_first_entry_or_null(&objects, struct program_object,
-								 list);
+	struct program_object *object;
 
+	spin_lock_irq(&objects_lock);
+	object = list_first_entry_or_null(&objects, struct program_object, list);
+	spin_unlock_irq(&objects_lock);
 	pr_info("program: %#lx\n", (unsigned long)object);
 }
 

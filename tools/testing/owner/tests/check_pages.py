@@ -108,7 +108,8 @@ def find_planting_function(frames: tuple[str, ...]) -> str | None:
 
 
 def is_slab_chain(frames: tuple[str, ...]) -> bool:
-    return "allocate_slab" in frames
+    return any(frame.split(".")[0] in ("allocate_slab", "new_slab", "___slab_alloc")
+               for frame in frames)
 
 
 def drop_interrupted_frames(frames: tuple[str, ...]) -> tuple[str, ...]:

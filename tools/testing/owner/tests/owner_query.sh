@@ -372,17 +372,19 @@ ok "tasks move between cgroups" run_guest "slab_owner=on kfence.sample_interval=
 	of_task="if cache == filp && pid == $! && task_cgroup ~ /?,removed:*"
 	ask "group=task_cgroup format=tsv $of_task"; echo ===; ask "format=tsv $of_task"; echo ===
 	exec 3<>$query; echo "mark group=task_cgroup,cache" >&3; cat <&3 >/dev/null
-	: >/tmp/fifo; wait
-	echo "group=task_cgroup format=tsv since=mark if cache == filp && task_cgroup != /" >&3; cat <&3; echo ===
+	grown="group=task_cgroup format=tsv since=mark if cache == filp && task_cgroup != /"
+	rmdir /sys/fs/cgroup/b; echo "$grown" >&3; cat <&3; echo ===
+	: >/tmp/fifo; wait; echo "$grown" >&3; cat <&3; echo ===
 	(exec sh -c "echo 0 >/sys/fs/cgroup/a/cgroup.procs; insmod /extra/owner_truth.ko")
 	ask "group=task_cgroup,cgroup format=tsv if cache == owner_truth"' --extra "$modules" $cpus
-split_output of_tasks each_object since_mark not_charged
+split_output of_tasks each_object after_removal since_mark not_charged
 without_number() { sed 's/removed:[0-9]*/removed/g'; }
 ok "... and each object is found in that of its time" equals "$(list_sums of_tasks | without_number)" \
 	"/a 3; /b 2; removed 1; "
 ok "... one by one" equals "$(print_column task_cgroup each_object | sort | uniq -c |
 	sed 's/removed:[0-9]*/removed/' | xargs)" "3 /a 2 /b 1 removed"
-ok "... as growth, too" equals "$(list_sums since_mark | without_number)" "removed -1; /b -2; /a -3; "
+ok "... also if the cgroup is removed after a mark" equals "$(list_sums after_removal)" ""
+ok "... as growth, too" equals "$(list_sums since_mark | without_number)" "removed -1; removed -2; /a -3; "
 ok "... and if it is not charged" equals "$(list_sums not_charged)" "/a - 40; "
 
 # shellcheck disable=SC2086 # two words or none
