@@ -42,7 +42,8 @@ static bool copy_path(const struct mem_cgroup *memcg, char *path)
  *
  * Context: any without @path, with it not NMI.
  *
- * Return: the number of the cgroup, which its hierarchy never uses again; 0 if the task has no cgroup.
+ * Return: the number of the cgroup, which its hierarchy never uses again; 0 if the task has no
+ *	cgroup.
  */
 u64 owner_cgroup_of_task(char *path)
 {

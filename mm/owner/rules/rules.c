@@ -193,9 +193,9 @@ static void store_cgroup_outcome(const struct owner_rule_entry *entry, u64 cgrou
 }
 
 /*
- * Compare the cgroup of the current task. In interrupts the field is missing. Printing a cgroup's path takes a
- * lock that all CPUs share. Therefore each CPU keeps the outcomes for its last cgroup, those of
- * each rule apart: comparisons do not evict each other. Cgroup numbers are never reused.
+ * Compare the cgroup of the current task. In interrupts the field is missing. Printing a path takes
+ * a lock that all CPUs share. Therefore each CPU keeps the outcomes for its last cgroup, those of
+ * each rule apart: comparisons do not evict each other. A hierarchy does not reuse numbers.
  */
 static noinline bool cgroup_matches(const struct owner_rule_entry *entry,
 				    const struct owner_comparison *c)

@@ -185,7 +185,8 @@ static void test_cgroup_outcomes_are_kept(struct kunit *test)
 
 	if (!owner_cgroup_of_task(NULL))
 		kunit_skip(test, "there are no memory cgroups");
-	KUNIT_ASSERT_EQ(test, write_rules("clear; depth=3 if task_cgroup == /a || task_cgroup == /b;"
+	KUNIT_ASSERT_EQ(test, write_rules("clear;"
+				    "depth=3 if task_cgroup == /a || task_cgroup == /b;"
 				    "depth=4 if task_cgroup == /c || task_cgroup == /d"), 0);
 	migrate_disable();
 	depth = choose_depth_for_object(cache, 8, GFP_KERNEL);
