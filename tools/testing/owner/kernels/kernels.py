@@ -4,7 +4,7 @@
 
 The names are x86_64 um page frame-pointers debug rt latency kmsan arm64 arm64-64k arm64-scs
 kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
-um-profiling um-without-rules um-without-page um-without-report debian debian-vanilla.
+um-profiling um-without-rules um-without-page um-without-report um-leaks debian debian-vanilla.
 7.3/NAME is the kernel NAME of Linux 7.3, in build/7.3/NAME/.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
@@ -22,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, HERE, ROOT, VERSIONS, die, locate_version, print_line  # noqa: E402
+from workbench import (BUILD, HERE, ROOT, VERSIONS, die, locate_version, print_line,  # noqa: E402
+                       run_command)
 
 
 @dataclass
@@ -43,6 +45,8 @@ class KernelRecipe:
     pristine: bool = False
     # Debian's configuration is below the fragments.
     debian: bool = False
+    # The kernel has the leaks of tools/testing/owner/leaks.
+    leaks: bool = False
 
 
 DEBIAN_CONFIG = (BUILD / "packages/usr/src/linux-config-6.12"
@@ -59,6 +63,7 @@ KERNELS = {
                                     image="linux"),
     "um-without-report": KernelRecipe(["base", "um", "owner", "without-report"], arch="um",
                                       image="linux"),
+    "um-leaks": KernelRecipe(["base", "um", "leaks"], arch="um", image="linux", leaks=True),
     "page": KernelRecipe(["base", "um", "page"], arch="um", image="linux"),
     "frame-pointers": KernelRecipe(["base", "x86_64", "bpf", "owner", "user", "stackmap",
                                     "frame-pointers"]),
@@ -170,6 +175,29 @@ class KernelBuild:
             command.append("LOCALVERSION=")
         return subprocess.Popen(command, env=environment, text=True, **kwargs)
 
+    def patch_leaks(self) -> None:
+        """Write the files that the leaks change into the object directory.
+
+        Make takes a source from there before it looks for it in the tree.
+        """
+        patches = [path.read_text() for path in sorted((HERE / "leaks").glob("*.patch"))]
+        paths = re.findall(r"^\+\+\+ b/(\S+)", "".join(patches), re.M)
+        listed = self.objects / "leaks.list"
+        for path in set(listed.read_text().split() if listed.exists() else []) - set(paths):
+            (self.objects / path).unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            for path in filter(lambda path: (self.tree / path).exists(), paths):
+                Path(scratch, path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self.tree / path, Path(scratch, path))
+            run_command("patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-s", "-f",
+                        cwd=Path(scratch), input="".join(patches))
+            for path in paths:
+                content, target = Path(scratch, path).read_bytes(), self.objects / path
+                if not target.exists() or target.read_bytes() != content:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(content)
+        listed.write_text("\n".join(paths))
+
     def configure_kernel(self) -> None:
         """Write .config, unless the fragments and Kconfig files are unchanged."""
         self.objects.mkdir(parents=True, exist_ok=True)
@@ -231,7 +259,9 @@ class KernelBuild:
             status = make.wait()
         if status:
             self.exit_with_build_errors("did not build")
-        self.build_guest_modules()
+        # The guest of a kernel with leaks needs none.
+        if not self.kernel.leaks:
+            self.build_guest_modules()
         print_line(f"{self.name}: built in {format_minutes(time.monotonic() - began)}")
 
     def build_guest_modules(self) -> None:
@@ -278,6 +308,8 @@ def build_kernel(name: str) -> None:
     """Configure and build one kernel."""
     work = KernelBuild(name)
     work.configure_kernel()
+    if work.kernel.leaks:
+        work.patch_leaks()
     work.compile_kernel()
 
 
@@ -296,6 +328,8 @@ def main() -> None:
         kernel = KERNELS[recipe]
         if kernel.debian and version != VERSIONS[0]:
             die(f"{name}: Debian's configuration is that of {VERSIONS[0]}")
+        if kernel.leaks and version != VERSIONS[0]:
+            die(f"{name}: the leaks are patches to {VERSIONS[0]}")
         compiler = f"{kernel.cross}{kernel.compiler}"
         if not shutil.which(compiler):
             target = recipe.removesuffix("-vanilla")
