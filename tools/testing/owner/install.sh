@@ -15,7 +15,7 @@ run="linux-source-6.12 build-essential flex bison bc libelf-dev libssl-dev cpio 
 tests="sparse shellcheck flake8 codespell python3-drgn
 	bsdextrautils bsdutils bzip2 lz4 man-db time clang libclang-rt-14-dev tmux
 	gdb golang-go chromium-headless-shell kexec-tools makedumpfile python3-numpy crash
-	systemd lintian fakeroot trace-cmd libtraceevent-dev valgrind rt-tests"
+	systemd lintian fakeroot trace-cmd libtraceevent-dev valgrind rt-tests e2fsprogs"
 # Unpacked below build/ only: if they were installed, they would serve on all interfaces.
 servers="prometheus prometheus-node-exporter"
 # The configurations of Debian's kernels, and what makes a root of Debian 13 in an ext4 image.

@@ -84,7 +84,7 @@ check_leftovers()
 {
 	grep -v 'tools/testing/owner/lint/lint.sh' "$work/files" |
 		xargs grep -nIE '\b(TODO|FIXME|XXX)\b|/home/[a-z]|[[:space:]]$' >"$seen"
-	grep -vE '^(patches/|[^:]*/(golden|input)/)' "$seen" >"$work/left"
+	grep -vE '^(patches/|[^:]*\.patch:|[^:]*/(golden|input)/)' "$seen" >"$work/left"
 	cp "$work/left" "$seen"
 	[ ! -s "$seen" ]
 }
