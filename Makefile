@@ -47,8 +47,8 @@ help:
 	@echo 'make lint                style, static checks, names, spelling'
 	@echo
 	@echo 'make kernel K=x86_64     build/x86_64/; also um page debug rt latency kmsan arm64'
-	@echo '                         kasan-tags s390x vanilla um-vanilla um-profiling; and debian'
-	@echo '                         debian-vanilla: Debian'"'"'s configuration, without drivers, whose'
+	@echo '                         kasan-tags s390x vanilla um-vanilla um-profiling um-leaks; and'
+	@echo '                         debian, debian-vanilla: Debian'"'"'s configuration, without drivers, whose'
 	@echo '                         guest has a root of Debian 13 with PACKAGES="..."; with SYSTEMD=1,'
 	@echo '                         systemd is its first process'
 	@echo 'make guest K= CMD= APPEND= SMP= MEM= EXTRA='
