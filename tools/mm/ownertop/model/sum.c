@@ -107,7 +107,7 @@ static u64 compute_standard_error(double variance)
 {
 	double error = sqrt(variance);
 
-	return error < 0x1p64 ? error : U64_MAX;
+	return error < 0x1p64 ? (u64)error : U64_MAX;
 }
 
 u64 sum_objects_error(const struct sum *sum)
