@@ -135,7 +135,7 @@ ok "trees have both halves" equals "$(sed 's/ \[.*//; s/.* //' "$work/tree" |
 	grep -xE 'begin|run|test_children|outer|middle|ask|do_syscall_64|program_write' | head -n 8 |
 	tr '\n' ' ')" "begin run test_children outer middle ask do_syscall_64 program_write "
 ok "it compares functions, which the kernel cannot" file_has "$work/tree" "user test_children \[frames\]"
-ok "and knows similar names" file_has "$work/words" "did you mean 'test_children'"
+ok "and knows similar names" file_has "$work/words" "did you mean '\*test_childre\*'"
 ok "the kernel compares binaries" file_has "$work/words" '^group,1,18,.*"no_frames"'
 
 label=drgn
