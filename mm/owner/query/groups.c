@@ -102,9 +102,6 @@ static unsigned int encode_field(u64 *key, struct owner_query *query,
 		return encode_stack(key, query, by);
 	case OWNER_FIELD_USER:
 		return encode_user(key, query, by);
-	case OWNER_FIELD_BINARY:
-		return encode_name(key, owner_query_user_binary(owner_query_object_task(query)),
-				   OWNER_QUERY_NAME_MAX);
 	case OWNER_FIELD_FUNC:
 		*key = owner_query_chain_function(owner_query_object_chain(query));
 		return 1;

@@ -158,6 +158,9 @@ static const char *refuse_sentence(const struct owner_query *query, char *text, 
 		return "page_owner is off: for pages boot with page_owner=on, or say kind != page";
 	if (kinds & ~BIT(OWNER_KIND_PAGE) && !slab_owner_wanted())
 		return "slab_owner is off: boot with slab_owner=on, or say kind == page";
+	/* Which file of a user chain is the program's takes the names of libraries. */
+	if (find_group_fields(s) & BIT(OWNER_FIELD_BINARY))
+		return "the kernel knows no programs: group by 'user', or by 'binary' in ownertop";
 	return refuse_fields(owner_query_fields(s), kinds);
 }
 

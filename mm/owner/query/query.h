@@ -233,7 +233,6 @@ unsigned int owner_query_select_frames(const struct owner_query_chain *chain,
 /* user.c */
 bool owner_query_user_matches(depot_stack_handle_t task, const struct owner_sentence *s,
 			      const struct owner_comparison *comparison);
-const char *owner_query_user_binary(depot_stack_handle_t task);
 
 /* parse.c */
 int owner_query_parse(struct owner_query *query, const char *text, size_t length,

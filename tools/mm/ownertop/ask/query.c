@@ -99,7 +99,7 @@ static bool add_group_fields(struct owner_sentence *s, const struct record_selec
 	if (fields & unsupported || (s->fields_used & 1U << OWNER_FIELD_GFP &&
 				     owner_lang_asked_kinds(s) != pages))
 		return false;
-	if (fields & derived_from_user & ~(1U << OWNER_FIELD_BINARY))
+	if (fields & derived_from_user)
 		fields = (fields & ~derived_from_user) | 1U << OWNER_FIELD_USER;
 	if (fields & derived_from_chain)
 		fields = (fields & ~derived_from_chain) | 1U << OWNER_FIELD_STACK;
