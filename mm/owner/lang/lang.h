@@ -130,7 +130,6 @@ enum owner_sort {
 	OWNER_SORT_WASTE,	/* held - bytes */
 	OWNER_SORT_OBJECTS,
 	OWNER_SORT_OLDEST,	/* age of the oldest object */
-	OWNER_SORT_YOUNGEST,	/* age of the youngest object, smallest age first */
 	OWNER_SORT_SLABS,	/* slabs with an object of the group: only the kernel knows them */
 	OWNER_SORTS
 };

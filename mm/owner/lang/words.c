@@ -105,7 +105,6 @@ const char * const owner_sort_names[OWNER_SORTS] = {
 	[OWNER_SORT_WASTE]	= "waste",
 	[OWNER_SORT_OBJECTS]	= "objects",
 	[OWNER_SORT_OLDEST]	= "oldest",
-	[OWNER_SORT_YOUNGEST]	= "youngest",
 	[OWNER_SORT_SLABS]	= "slabs",
 };
 

@@ -139,8 +139,6 @@ static u64 get_sort_value(const struct owner_query_group *group, enum owner_sort
 		return sum->estimate.objects;
 	case OWNER_SORT_OLDEST:
 		return sum->oldest;
-	case OWNER_SORT_YOUNGEST:
-		return U64_MAX - sum->youngest;
 	case OWNER_SORT_SLABS:
 		return *owner_query_group_slabs(group);
 	default:

@@ -65,7 +65,6 @@ unsigned int owner_query_count_key_words(const struct owner_sentence *s,
 bool owner_query_sorts_by_objects(const struct owner_sentence *s)
 {
 	return owner_lang_sorts_by(s, OWNER_SORT_OLDEST) ||
-	       owner_lang_sorts_by(s, OWNER_SORT_YOUNGEST) ||
 	       owner_lang_sorts_by(s, OWNER_SORT_SLABS);
 }
 

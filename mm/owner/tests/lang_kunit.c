@@ -62,7 +62,7 @@ static const struct {
 	{ OWNER_QUERY, "group=cache mode=handle", "mode=handle group=cache" },
 	{ OWNER_QUERY, "group=stack.full,cache,comm,pid,module,nid format=tsv",
 	  "group=stack.full,cache,comm,pid,module,nid format=tsv" },
-	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest,youngest top=4294967295" },
+	{ OWNER_QUERY, "group=cache sort=bytes,held,waste,objects,oldest top=4294967295" },
 	{ OWNER_QUERY, "min=2048 group=cache top=3", "group=cache top=3 min=2K" },
 	{ OWNER_QUERY, "group=stack.-3" },
 	{ OWNER_QUERY, "group=stack.func,syscall" },

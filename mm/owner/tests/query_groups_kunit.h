@@ -148,7 +148,7 @@ static void test_min(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query->nr_shown, 0);
 	ask_query(test, "group=size sort=objects min=1 top=2 if func ~ query_plant*");
 	KUNIT_EXPECT_EQ(test, query->nr_shown, 2);
-	ask_query(test, "group=size sort=youngest top=5 min=%llu if func ~ query_plant*", held);
+	ask_query(test, "group=size sort=oldest top=5 min=%llu if func ~ query_plant*", held);
 	KUNIT_ASSERT_EQ(test, query->nr_shown, 1);
 	KUNIT_EXPECT_EQ(test, query->groups[0]->sum.estimate.objects, PLANTED);
 }

@@ -38,7 +38,7 @@ const struct option_info option_list[NR_OPTIONS] = {
 		.letter = 's', .name = "sort",
 		.argument = required_argument, .form = "LIST",
 		.group = GROUP_GROUPS, .values = VALUES_SORTS,
-		.help = "by held, bytes, waste, objects, oldest or youngest",
+		.help = "by held, bytes, waste, objects or oldest",
 	},
 	[OPT_TOP] = {
 		.letter = 'n', .name = "top",

@@ -403,12 +403,8 @@ static void open_frame_names(struct options *o)
  */
 static bool view_needs_ages(const struct options *o)
 {
-	u32 i;
-
-	for (i = 0; i < o->nr_order; i++)
-		if (o->order[i] == OWNER_SORT_OLDEST || o->order[i] == OWNER_SORT_YOUNGEST)
-			return true;
-	return o->view->ages && !o->interval_ms && !check_is_wanted(o);
+	return memchr(o->order, OWNER_SORT_OLDEST, o->nr_order) ||
+	       (o->view->ages && !o->interval_ms && !check_is_wanted(o));
 }
 
 /* The kernel looks at every object to group by cache, too: --live has other groups. */

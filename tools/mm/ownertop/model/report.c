@@ -16,8 +16,6 @@ static u64 get_sort_value(const struct model *m, u32 group, enum owner_sort sort
 	switch (sort) {
 	case OWNER_SORT_OLDEST:
 		return TS_UNKNOWN - model_get_oldest(m, group);
-	case OWNER_SORT_YOUNGEST:
-		return model_get_newest(m, group) + 1;
 	default:
 		return sum_get_figure(&sum, sort);
 	}

@@ -73,12 +73,10 @@ static void print_left_out(const struct answer *a, struct terminal term, FILE *o
 	const struct model *m = &a->model;
 	const struct input_summary *summary = &m->sink.summary;
 	const struct input_health *h = &a->health;
-	bool by_age = a->view.order[0] == OWNER_SORT_OLDEST ||
-		      a->view.order[0] == OWNER_SORT_YOUNGEST;
 	char buf[HUMAN_LEN];
 
 	print_known(m, out);
-	if (by_age && m->total.objects && !m->newest)
+	if (a->view.order[0] == OWNER_SORT_OLDEST && m->total.objects && !m->newest)
 		fputs("ages: unknown, the input has no times\n", out);
 	if (m->filtered.objects)
 		fprintf(out, "filtered out: %llu objects, %s\n",

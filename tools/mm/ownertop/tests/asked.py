@@ -39,7 +39,7 @@ CASES = (
     ("--live=60 -g stack,cache", CHAINS.replace("=", "=cache,", 1), None),
     ("--live=60 -s held", CHAINS, None),
     ("--live=60 -s oldest", CHAINS_AND_AGES, "OLDEST"),
-    ("--live=60 'group=stack sort=bytes,youngest'", CHAINS_AND_AGES, "OLDEST"),
+    ("--live=60 'group=stack sort=bytes,oldest'", CHAINS_AND_AGES, "OLDEST"),
 )
 ANY_AGE = ("OLDEST", "oldest_ns", "9s")
 

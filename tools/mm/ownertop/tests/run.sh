@@ -237,7 +237,7 @@ compare_completions()
 
 completion_offers()
 {
-	compare_completions 'ownertop -s ' 'bytes held waste objects oldest youngest' &&
+	compare_completions 'ownertop -s ' 'bytes held waste objects oldest' &&
 		compare_completions "ownertop 'gr" 'group=' &&
 		compare_completions "ownertop 'group=stack,c" \
 			'group=stack,cache group=stack,comm group=stack,cgroup' &&

@@ -151,7 +151,7 @@ class SentenceWriter:
             settings.append(f"group={fields}")
         if settings[-1].startswith("group="):
             if chance() < 0.6:
-                kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest", "youngest"]
+                kinds = AMOUNTS if chance() < 0.8 else AMOUNTS + ["oldest"]
                 settings.append(f"sort={self.choose_random_values(kinds)}")
             if chance() < 0.4:
                 settings.append(f"top={choose([1, 2, 3, 5, 8, 20, 100])}")
@@ -277,7 +277,7 @@ def can_counters_answer(sentence: str) -> bool:
     groups = get_setting_value(sentence, "group").split(",")
     fields = {field.split(".")[0] for field in groups if field}
     fields.update(re.findall(r"(\w+)\s*(?:[=!<>]=|[<>~])", expression))
-    fields.update(re.findall(r"\b(nid)=|\b(oldest|youngest)\b", settings))
+    fields.update(re.findall(r"\bnid=|\boldest\b", settings))
     return fields <= {"stack", "func", "module", "syscall", "handle", "kind"}
 
 
@@ -311,12 +311,10 @@ def split_by_value(rows: List[List[str]], column: int) -> Dict[str, List[List[st
     return runs
 
 
-def is_sorted_by_age(rows: List[List[str]], by: str, jitter: float) -> bool:
-    """Is the oldest or the youngest group first, up to @jitter seconds?"""
-    ages = [int(row[AGES[0] if by == "oldest" else AGES[1]]) / 1e9 for row in rows]
-    if by == "oldest":
-        ages.reverse()
-    return all(later - before >= -jitter for before, later in zip(ages, ages[1:]))
+def is_oldest_first(rows: List[List[str]], jitter: float) -> bool:
+    """Is the oldest group first, up to @jitter seconds?"""
+    ages = [int(row[AGES[0]]) / 1e9 for row in rows]
+    return all(before - later >= -jitter for before, later in zip(ages, ages[1:]))
 
 
 def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, every: QueryAnswer,
@@ -334,7 +332,7 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
     if len(shown) != len(wanted):
         yield f"{len(shown)} groups are shown, not {len(wanted)}"
     order = (get_setting_value(sentence, "sort") or "held").split(",")
-    by_age = "oldest" in order or "youngest" in order
+    by_age = "oldest" in order
     each = find_each_column(sentence, kernel.head)
     runs = [split_by_value(rows, each) for rows in (shown, wanted)]
     # Values whose first groups are equal can be in any order.
@@ -361,11 +359,11 @@ def describe_differences(sentence: str, kernel: QueryAnswer, ours: QueryAnswer, 
             if not edge or read_sort_keys(row, order) != read_sort_keys(edge, order):
                 yield f"other groups: {cut[:3]}"
                 break
-    if order[0] in ("oldest", "youngest"):
+    if order[0] == "oldest":
         # The kernel reads the clock for each object of a walk that takes a while.
         for by_value, jitter in zip(runs, (later[1] - later[0], 0)):
             for rows in ([rows[0] for rows in by_value.values()], *by_value.values()):
-                if not is_sorted_by_age(rows, order[0], jitter):
+                if not is_oldest_first(rows, jitter):
                     yield f"not in order: {[row[:SUMS] for row in rows]}"
     if cut and len(all_groups) == len(wanted):
         yield f"groups differ: {cut[:3]}"
