@@ -303,7 +303,7 @@ test_cost()
 		fresh 16 1 4050
 		new 7 1 3500
 		new 16 1 4500
-		mapped 7 1 4300
+		mapped 7 1 4400
 		mapped 7 2 4750
 		mapped 7 3 5250
 		mapped 16 1 5450
