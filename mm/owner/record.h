@@ -24,6 +24,7 @@
 /* Ticks are 53 to 80 ms. Ages up to OWNER_TICKS_MAX, more than 6 years, fit into 32 bits. */
 #define OWNER_TICKS_SHIFT	(HZ < 200 ? 3 : HZ < 400 ? 4 : HZ < 800 ? 5 : 6)
 #define OWNER_TICK_NS		((u64)TICK_NSEC << OWNER_TICKS_SHIFT)
+static_assert(OWNER_TICK_NS >= 53 * NSEC_PER_MSEC);
 
 /* Number of ticks up to now, in 64 bits that do not wrap. */
 static inline u64 owner_ticks(void)
