@@ -203,7 +203,7 @@ static void test_places_after_a_drop(struct kunit *test)
 	}
 	count = owner_count_binaries();
 	KUNIT_EXPECT_GE(test, owner_binaries_drop(), 8);
-	/* In another order than before */
+	/* The files come in another order: a place leads to the file that has it now. */
 	while (i--) {
 		inode->i_generation = generation + 2000 + i;
 		index = owner_binary_intern(file);

@@ -33,7 +33,7 @@ struct history {
 	struct past before;
 };
 
-/* Count growth from the answer in @m on, which is of the time @now. */
+/* Set the mark: from now on, growth is the difference to the answer in @m. @now: its time. */
 void history_mark(struct history *h, const struct model *m, time_t now);
 /* Keep the sums of an answer before the next one is read. */
 void history_keep(struct history *h, const struct model *m);

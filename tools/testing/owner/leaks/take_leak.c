@@ -222,7 +222,7 @@ static void take_ip_cmsg(void)
 		error(1, 0, "a wrong control message was taken");
 }
 
-/* A rule that suppresses the default route, and that route. */
+/* Add a default route, and a rule that suppresses it: the lookup leaks the route that it finds. */
 static void prepare_fib6_rule(void)
 {
 	struct request request;
@@ -341,7 +341,7 @@ static void take_io_context(void)
 static void take_overlays(int count)
 {
 	static const char options[] = "lowerdir=/tmp/layers/lower/files,upperdir=/tmp/layers/upper,"
-				      "workdir=/tmp/layers/work,metacopy=off";
+				      "workdir=/tmp/layers/scratch,metacopy=off";
 	char (*names)[32] = calloc(count, sizeof(*names));
 	struct stat status;
 	char path[64];
@@ -350,7 +350,7 @@ static void take_overlays(int count)
 		mkdir("/tmp/layers", 0755);
 		mkdir("/tmp/layers/lower", 0755);
 		mkdir("/tmp/layers/upper", 0755);
-		mkdir("/tmp/layers/work", 0755);
+		mkdir("/tmp/layers/scratch", 0755);
 		mkdir("/tmp/layers/all", 0755);
 		check(mount("/dev/loop0", "/tmp/layers/lower", "ext4", 0, NULL), "mount the ext4");
 		mkdir("/tmp/layers/lower/files", 0755);

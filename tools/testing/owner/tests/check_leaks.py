@@ -62,7 +62,7 @@ def find_function(text: str, function: str, amount: int) -> Named:
     """The first row that grew and has the function."""
     rows = parse_json_rows(text) if text.lstrip().startswith("{") else parse_kernel_rows(text)
     for number, row in enumerate(rows[:ROWS], 1):
-        # Without the offset, and without a suffix of the compiler.
+        # Compare names of functions: drop the offset and the suffixes of the compiler.
         stems = [re.split(r"[+.]", frame)[0] for frame in row.functions]
         # A function that works beside the leak may have some objects at any moment.
         if row.objects > amount / 64 and function in stems:

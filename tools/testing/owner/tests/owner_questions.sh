@@ -281,10 +281,10 @@ names_tool() { grep -F -A 1 -e "$1" "$text" | tail -n 1 | grep -qF -e "$2"; }
 
 ownertop_explains_slabs()
 {
-	mkdir -p "$work/root/proc" "$work/root/sys/kernel/debug" &&
-		cp "$work/meminfo" "$work/root/proc/meminfo" &&
-		cp "$work/untracked" "$work/root/sys/kernel/debug/slab_owner" &&
-		tools/mm/ownertop/record.sh --root "$work/root" "$work/snapshots" &&
+	mkdir -p "$work/machine/proc" "$work/machine/sys/kernel/debug" &&
+		cp "$work/meminfo" "$work/machine/proc/meminfo" &&
+		cp "$work/untracked" "$work/machine/sys/kernel/debug/slab_owner" &&
+		tools/mm/ownertop/record.sh --root "$work/machine" "$work/snapshots" &&
 		"$ownertop" explain "$work/snapshots" >"$work/seen" 2>&1 || return 1
 	share=$(awk '$1 == "Slab:" { slabs = $2 * 1024 }
 		/^Slab object/ { sub(/.*, slab /, ""); held += $1 }
