@@ -9,6 +9,7 @@
 #define _LIB_STACKDEPOT_INTERNAL_H
 
 #include <linux/irqflags.h>
+#include <linux/kconfig.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -147,6 +148,11 @@ void *stack_depot_prealloc_pool(gfp_t gfp);
  * Return: true if there is a spare pool.
  */
 bool stack_depot_has_spare_pool(void);
+
+#if IS_ENABLED(CONFIG_KUNIT)
+/* Free the spare pool. Return false if there was none. */
+bool stack_depot_test_free_spare_pool(void);
+#endif
 
 /**
  * stack_depot_count_pools() - Count the pools in stack_pools

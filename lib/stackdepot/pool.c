@@ -211,6 +211,21 @@ bool stack_depot_has_spare_pool(void)
 	return READ_ONCE(spare_pool);
 }
 
+#if IS_ENABLED(CONFIG_KUNIT)
+bool stack_depot_test_free_spare_pool(void)
+{
+	unsigned long flags;
+	void *pool;
+
+	stack_depot_lock(&stack_depot_pool_lock, &flags);
+	pool = spare_pool;
+	WRITE_ONCE(spare_pool, NULL);
+	stack_depot_unlock(&stack_depot_pool_lock, flags);
+	stack_depot_free_prealloc(pool);
+	return pool;
+}
+#endif
+
 bool stack_depot_refill(gfp_t gfp)
 {
 	void *pool = stack_depot_prealloc_pool(gfp);

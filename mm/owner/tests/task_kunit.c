@@ -11,6 +11,7 @@
 #include <linux/stackdepot.h>
 #include <linux/stackdepot_capture.h>
 
+#include "../../../lib/stackdepot/internal.h"
 #include "plant.h"
 
 /* Allocate an object, and return the handle of the task that its record names. */
@@ -159,70 +160,37 @@ static void test_exit(struct kunit *test)
 	kmem_cache_destroy(thread.cache);
 }
 
-/* Records of a task's size that the depot can have memory for without an allocation. */
-#define FILLERS		131072
-/* Refusals in a row after which most pools have been searched: each refusal searches a few. */
-#define REFUSALS	10
-
-/* Save records of a task's size after @nr others until the depot refuses. Return their number. */
-static unsigned int fill_until_refused(depot_stack_handle_t *handles, unsigned int nr)
+/* Intern this task with a new name. Return true if the depot allocated a pool for it. */
+static bool task_allocates(const char *name, gfp_t flags)
 {
-	for (; nr < FILLERS; nr++) {
-		unsigned long words[OWNER_TASK_WORDS] = { nr, (unsigned long)handles, FILLERS };
+	unsigned int pools;
 
-		handles[nr] = stack_depot_save_flags(words, ARRAY_SIZE(words), 0,
-						     STACK_DEPOT_FLAG_GET | STACK_DEPOT_FLAG_DATA);
-		if (!handles[nr])
-			break;
-	}
-	return nr;
-}
-
-/* Use up the depot's memory for tasks. Return the number of @handles. */
-static unsigned int fill_depot(depot_stack_handle_t *handles)
-{
-	unsigned int nr = 0, before, refusals = 0;
-
-	/* A refused record has searched a few pools, and the next one, in another tick, others. */
-	while (refusals < REFUSALS) {
-		before = nr;
-		nr = fill_until_refused(handles, nr);
-		refusals = nr == before ? refusals + 1 : 0;
-		msleep(20);
-	}
-	return nr;
+	set_task_comm(current, name);
+	stack_depot_test_free_spare_pool();
+	pools = stack_depot_count_pools();
+	stack_depot_put(owner_task_save(flags));
+	/* If no pool in use has room for the task, the new pool is not kept as a spare one. */
+	return stack_depot_test_free_spare_pool() || stack_depot_count_pools() != pools;
 }
 
 /* A free interns the task that frees, but allocates nothing for it. */
 static void test_free_allocates_nothing(struct kunit *test)
 {
-	depot_stack_handle_t *handles = kvcalloc(FILLERS, sizeof(*handles), GFP_KERNEL);
-	depot_stack_handle_t refused = 1, saved = 0;
-	char comm[TASK_COMM_LEN];
-	unsigned int try, i, nr;
+	char comm[TASK_COMM_LEN], name[TASK_COMM_LEN];
+	bool free_allocates = true, alloc_allocates = false;
+	unsigned int try;
 
-	KUNIT_ASSERT_NOT_NULL(test, handles);
 	get_task_comm(comm, current);
-	set_task_comm(current, "owner_kunit_fre");
-	/* Other tasks can let a worker allocate meanwhile: try again. */
-	for (try = 0; try < 100 && (refused || !saved); try++) {
-		nr = fill_depot(handles);
-		KUNIT_EXPECT_LT(test, nr, FILLERS);
-		refused = owner_task_save(0);
-		if (!refused)
-			saved = owner_task_save(GFP_KERNEL);
-		if (refused)
-			stack_depot_put(refused);
-		for (i = 0; i < nr; i++)
-			stack_depot_put(handles[i]);
-		owner_task_changed(current);
-		rcu_barrier();
+	/* A capture of another task can take or allocate a pool meanwhile: try again. */
+	for (try = 0; try < 1000 && (free_allocates || !alloc_allocates); try++) {
+		snprintf(name, sizeof(name), "free_%u", try);
+		free_allocates = task_allocates(name, 0);
+		snprintf(name, sizeof(name), "alloc_%u", try);
+		alloc_allocates = task_allocates(name, GFP_KERNEL);
 	}
-	stack_depot_put(saved);
 	set_task_comm(current, comm);
-	kvfree(handles);
-	KUNIT_EXPECT_EQ(test, refused, 0);
-	KUNIT_EXPECT_NE(test, saved, 0);
+	KUNIT_EXPECT_FALSE(test, free_allocates);
+	KUNIT_EXPECT_TRUE(test, alloc_allocates);
 }
 
 static struct kunit_case owner_task_cases[] = {
