@@ -65,7 +65,6 @@ static const char * const named_allocators[] = {
 	"prep_new_page",
 	"get_page_from_freelist",
 	"__alloc_pages_slowpath",
-	"__alloc_pages_slowpath.constprop.0",
 	"__alloc_pages_direct_compact",
 	"__alloc_pages_may_oom",
 	"__alloc_pages_noprof",
@@ -96,25 +95,17 @@ static const char * const named_allocators[] = {
 	"slab_post_alloc_hook",
 };
 
+/* GCC gives a copy of a function that it has specialized such a name. */
+static const char *const copy_suffixes[] __initconst = {
+	"", ".constprop.0", ".isra.0",
+};
+
 /* Further functions, from owner_allocators= on the boot line. */
 #define EXTRA_ALLOCATORS	32
 
 static const char *extra_allocators[EXTRA_ALLOCATORS] __ro_after_init;
 static unsigned int nr_extra_allocators __ro_after_init;
 static char extra_text[1024] __ro_after_init;
-
-/* Chains were captured before: a misspelled name has changed none of them. */
-static int __init check_extra_allocators(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_extra_allocators; i++)
-		if (!kallsyms_lookup_name(extra_allocators[i]))
-			pr_err("owner_allocators=%s: the kernel image has no function of this name\n",
-			       extra_allocators[i]);
-	return 0;
-}
-late_initcall(check_extra_allocators);
 
 /* --- Addresses of these functions --------------------------------------------------- */
 
@@ -124,8 +115,9 @@ struct allocator_range {
 };
 
 /* In the order of their addresses. The first one begins at 0 and is empty. */
-static struct allocator_range ranges[1 + ARRAY_SIZE(allocators) + ARRAY_SIZE(named_allocators) +
-				     EXTRA_ALLOCATORS] __ro_after_init;
+static struct allocator_range ranges[1 + ARRAY_SIZE(allocators) +
+				     (ARRAY_SIZE(named_allocators) + EXTRA_ALLOCATORS) *
+				     ARRAY_SIZE(copy_suffixes)] __ro_after_init;
 static unsigned int nr_ranges __ro_after_init = 1;
 
 static int __init compare_ranges(const void *a, const void *b)
@@ -141,6 +133,19 @@ static void __init add_allocator_range(unsigned long start)
 
 	if (start && kallsyms_lookup_size_offset(start, &size, &offset))
 		ranges[nr_ranges++] = (struct allocator_range){ start, size };
+}
+
+/* Add the function @name and its copies. Return false if the kernel image has none of them. */
+static bool __init add_named_allocator(const char *name)
+{
+	unsigned int i, before = nr_ranges;
+	char symbol[KSYM_NAME_LEN];
+
+	for (i = 0; i < ARRAY_SIZE(copy_suffixes); i++) {
+		scnprintf(symbol, sizeof(symbol), "%s%s", name, copy_suffixes[i]);
+		add_allocator_range(kallsyms_lookup_name(symbol));
+	}
+	return nr_ranges > before;
 }
 
 /**
@@ -159,9 +164,11 @@ void __init owner_allocators_init(void)
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
 		add_allocator_range((unsigned long)allocators[i]);
 	for (i = 0; i < ARRAY_SIZE(named_allocators); i++)
-		add_allocator_range(kallsyms_lookup_name(named_allocators[i]));
+		add_named_allocator(named_allocators[i]);
 	for (i = 0; i < nr_extra_allocators; i++)
-		add_allocator_range(kallsyms_lookup_name(extra_allocators[i]));
+		if (!add_named_allocator(extra_allocators[i]))
+			pr_err("owner_allocators=%s: the kernel image has no function of this name\n",
+			       extra_allocators[i]);
 	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
 }
 
