@@ -76,16 +76,9 @@ static void slab_owner_stop(struct seq_file *m, void *v)
 static int slab_owner_show(struct seq_file *m, void *v)
 {
 	struct slab_reader *reader = v;
-	depot_stack_handle_t stack = reader->object.owner.stack;
-	char text[KSYM_SYMBOL_LEN];
-	unsigned int count, i;
 
 	owner_show_object(m, &reader->object);
-	count = stack_depot_copy(stack, NULL, 0);
-	for (i = 0; i < count; i++) {
-		owner_frame_print(stack_depot_frame(stack, i), text);
-		seq_printf(m, " %s\n", text);
-	}
+	owner_chain_show(m, reader->object.owner.stack);
 	owner_user_show_lines(m, reader->object.owner.task);
 	seq_putc(m, '\n');
 	return 0;

@@ -51,19 +51,12 @@ static int stacks_show(struct seq_file *m, void *v)
 {
 	struct stacks_reader *reader = m->private;
 	struct owner_chain_total *total = v;
-	char text[KSYM_SYMBOL_LEN];
-	unsigned int count, i;
 
 	if (reader->show & SHOW_TOTALS &&
 	    total->estimate.objects < READ_ONCE(*reader->ops->threshold))
 		return 0;
-	if (reader->show & SHOW_FRAMES) {
-		count = stack_depot_copy(total->stack, NULL, 0);
-		for (i = 0; i < count; i++) {
-			owner_frame_print(stack_depot_frame(total->stack, i), text);
-			seq_printf(m, " %s\n", text);
-		}
-	}
+	if (reader->show & SHOW_FRAMES)
+		owner_chain_show(m, total->stack);
 	/* There can be 100,000 chains, and seq_printf() takes its time. */
 	if (reader->show & SHOW_HANDLE) {
 		seq_put_decimal_ull(m, "handle: ", total->stack);
