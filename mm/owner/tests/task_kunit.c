@@ -161,10 +161,12 @@ static void test_exit(struct kunit *test)
 }
 
 /* Intern this task with a new name. Return true if the depot allocated a pool for it. */
-static bool task_allocates(const char *name, gfp_t flags)
+static bool task_allocates(const char *what, unsigned int try, gfp_t flags)
 {
+	char name[TASK_COMM_LEN];
 	unsigned int pools;
 
+	snprintf(name, sizeof(name), "%s_%u", what, try);
 	set_task_comm(current, name);
 	stack_depot_test_free_spare_pool();
 	pools = stack_depot_count_pools();
@@ -176,17 +178,15 @@ static bool task_allocates(const char *name, gfp_t flags)
 /* A free interns the task that frees, but allocates nothing for it. */
 static void test_free_allocates_nothing(struct kunit *test)
 {
-	char comm[TASK_COMM_LEN], name[TASK_COMM_LEN];
+	char comm[TASK_COMM_LEN];
 	bool free_allocates = true, alloc_allocates = false;
 	unsigned int try;
 
 	get_task_comm(comm, current);
 	/* A capture of another task can take or allocate a pool meanwhile: try again. */
 	for (try = 0; try < 1000 && (free_allocates || !alloc_allocates); try++) {
-		snprintf(name, sizeof(name), "free_%u", try);
-		free_allocates = task_allocates(name, 0);
-		snprintf(name, sizeof(name), "alloc_%u", try);
-		alloc_allocates = task_allocates(name, GFP_KERNEL);
+		free_allocates = task_allocates("free", try, 0);
+		alloc_allocates = task_allocates("alloc", try, GFP_KERNEL);
 	}
 	set_task_comm(current, comm);
 	KUNIT_EXPECT_FALSE(test, free_allocates);
