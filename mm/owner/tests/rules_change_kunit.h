@@ -97,8 +97,7 @@ static void test_change_waits_for_readers(struct kunit *test)
 	/* From here on this task is a reader, as a capture is, which disables preemption, too. */
 	preempt_disable();
 	table = rcu_access_pointer(owner_rules_table);
-	queue_work_on(cpumask_any_but(cpu_online_mask, smp_processor_id()), system_wq,
-		      &writer.work);
+	schedule_work_on(cpumask_any_but(cpu_online_mask, smp_processor_id()), &writer.work);
 	/* The kernel reports a task that disables preemption for 20 s. */
 	until = jiffies + 5 * HZ;
 	while (rcu_access_pointer(owner_rules_table) == table && time_before(jiffies, until))
