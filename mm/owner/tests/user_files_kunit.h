@@ -13,6 +13,7 @@
 #include <linux/stackdepot.h>
 #include <linux/workqueue.h>
 
+#include "../user/compat.h"
 #include "../user/user.h"
 
 static unsigned int file_reads;
@@ -63,7 +64,7 @@ static void test_inode(struct kunit *test)
 /* A regular file that cannot be read now is not taken for one without a build-id. */
 static void test_unreadable_file(struct kunit *test)
 {
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, EMPTY_VMA_FLAGS);
 	const struct file_operations *fops;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
@@ -87,7 +88,7 @@ static void test_generated_code(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_SHMEM))
 		kunit_skip(test, "without CONFIG_SHMEM, these files are like others");
-	file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, EMPTY_VMA_FLAGS);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_ASSERT_EQ(test, owner_user_start(), 0);
 	count = owner_nr_binaries;
@@ -249,7 +250,7 @@ static unsigned int count_reads(struct kunit *test, struct file *file, int index
 static void test_known_file(struct kunit *test)
 {
 	static const struct file_operations counting_fops = { .read_iter = count_read };
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, EMPTY_VMA_FLAGS);
 	struct timespec64 now;
 	struct inode *inode;
 	time64_t past;

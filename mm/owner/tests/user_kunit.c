@@ -593,7 +593,7 @@ static ssize_t drop_and_read(struct kiocb *iocb, struct iov_iter *to)
 static void test_drop_while_resolved(struct kunit *test)
 {
 	static const struct file_operations dropping_fops = { .read_iter = drop_and_read };
-	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, 0);
+	struct file *file = shmem_kernel_file_setup("owner_kunit", PAGE_SIZE, EMPTY_VMA_FLAGS);
 	enum owner_user_reason reasons[2];
 	const struct owner_binary *binary;
 	depot_stack_handle_t chains[2];

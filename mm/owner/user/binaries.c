@@ -29,8 +29,8 @@
 #include <linux/stackdepot.h>
 #include <linux/string.h>
 #include <linux/time64.h>
-#include <linux/workqueue.h>
 
+#include "compat.h"
 #include "user.h"
 
 static_assert(OWNER_BUILD_ID_MAX == BUILD_ID_SIZE_MAX);
@@ -346,7 +346,7 @@ static int add_binary(const struct owner_binary *found, struct file *file)
 
 	lockdep_assert_held(&binaries_mutex);
 	if (nr_used >= DROP_ABOVE)
-		queue_delayed_work(system_unbound_wq, &drop_work,
+		queue_delayed_work(system_dfl_wq, &drop_work,
 				   READ_ONCE(drop_delay) * HZ);
 	if (nr_used == OWNER_BINARIES_MAX)
 		return -ENOSPC;

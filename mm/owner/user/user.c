@@ -19,9 +19,9 @@
 #include <linux/percpu.h>
 #include <linux/sched/mm.h>
 #include <linux/stackdepot.h>
-#include <linux/task_work.h>
 
 #include "../record.h"
+#include "compat.h"
 #include "user.h"
 
 /* Entries by outcome; OWNER_USER_NO_REASON: the user chain was found in the cache. */
@@ -198,7 +198,7 @@ static bool queue_end_of_entry(void)
 	struct callback_head *work = &current->owner_work;
 
 	init_task_work(work, end_entry);
-	if (!task_work_add(current, work, TWA_RESUME | TWAF_NO_ALLOC))
+	if (!task_work_add(current, work, OWNER_TASK_WORK_RESUME))
 		return true;
 	work->func = NULL;
 	return false;
