@@ -249,13 +249,17 @@ static void depot_fill_record(struct evictable_depot *depot, struct stack_record
 			   depot->data_bytes + stack_depot_record_bytes(pool->class));
 }
 
-/* Slow path of saving: look up again under the lock, then store a new record. */
+/*
+ * Slow path of saving: look up again under the lock, then store a new record. In NMI, and where
+ * the lock must not be waited for, the stack is refused if the lock is not free.
+ */
 static noinline depot_stack_handle_t
 depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 		   unsigned int nr_entries, u32 hash, gfp_t gfp, depot_flags_t flags)
 {
 	unsigned int class = stack_depot_size_class(nr_entries, hash);
-	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC;
+	bool may_lock = stack_depot_may_lock();
+	bool can_alloc = flags & STACK_DEPOT_FLAG_CAN_ALLOC && may_lock;
 	depot_stack_handle_t handle = 0;
 	struct stack_record *rec;
 	void *prealloc = NULL;
@@ -269,7 +273,12 @@ depot_store_record(struct evictable_depot *depot, unsigned long *entries,
 	if (can_alloc && READ_ONCE(depot->pools) < depot->max_pools)
 		prealloc = stack_depot_prealloc_pool(gfp);
 
-	stack_depot_lock(&depot->lock, &irqflags);
+	if (likely(may_lock)) {
+		stack_depot_lock(&depot->lock, &irqflags);
+	} else if (!stack_depot_trylock(&depot->lock, &irqflags)) {
+		depot_count_refusal(depot, DEPOT_REFUSED_NMI);
+		return 0;
+	}
 	printk_deferred_enter();
 
 	depot->locked_saves++;
@@ -326,10 +335,6 @@ depot_save_evictable(struct evictable_depot *depot, unsigned long *entries,
 	if (likely(rec))
 		return rec->handle.handle;
 
-	if (unlikely(!stack_depot_may_lock())) {
-		depot_count_refusal(depot, DEPOT_REFUSED_NMI);
-		return 0;
-	}
 	return depot_store_record(depot, entries, nr_entries, hash, gfp, flags);
 }
 

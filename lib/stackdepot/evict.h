@@ -121,7 +121,7 @@ static_assert(!(UNIT_GENERATION & UNIT_CARVED));
 
 /* Why an evictable stack was not saved. */
 enum depot_refusal {
-	DEPOT_REFUSED_NMI,	/* called from NMI, or by a tracer under the lock */
+	DEPOT_REFUSED_NMI,	/* the lock is not free, and this CPU may not wait for it */
 	DEPOT_REFUSED_BOUND,	/* all memory within the bound is in use */
 	DEPOT_REFUSED_GRACE,	/* free memory waits for a grace period to end */
 	DEPOT_REFUSED_NOMEM,	/* no page, or the caller may not allocate */

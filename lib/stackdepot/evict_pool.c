@@ -162,6 +162,15 @@ static struct evictable_pool *depot_remove_idle_pool(struct evictable_depot *dep
 	return pool;
 }
 
+/* Take stack_depot_pool_lock under depot->lock, which was not waited for in NMI, nor is this. */
+static bool depot_lock_pools(void)
+{
+	if (in_nmi() || this_cpu_read(stack_depot_locks) >= STACK_DEPOT_FORBIDDEN)
+		return raw_spin_trylock(&stack_depot_pool_lock);
+	raw_spin_lock(&stack_depot_pool_lock);
+	return true;
+}
+
 /* Add a new pool. On failure return NULL and set *@why. */
 static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *depot,
 						       void **prealloc, enum depot_refusal *why)
@@ -174,7 +183,10 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 		return NULL;
 	}
 
-	raw_spin_lock(&stack_depot_pool_lock);
+	if (!depot_lock_pools()) {
+		*why = DEPOT_REFUSED_NOMEM;
+		return NULL;
+	}
 	index = stack_depot_add_pool(prealloc, true);
 	raw_spin_unlock(&stack_depot_pool_lock);
 	if (index < 0) {

@@ -76,10 +76,13 @@ static __always_inline void stack_depot_lock(raw_spinlock_t *lock, unsigned long
 	raw_spin_lock(lock);
 }
 
-/* Take the lock if it is free. On UP, raw_spin_trylock() alone succeeds in an NMI. */
+/*
+ * Take the lock if it is free and this CPU holds none. On UP, raw_spin_trylock() alone succeeds
+ * in an NMI.
+ */
 static __always_inline bool stack_depot_trylock(raw_spinlock_t *lock, unsigned long *flags)
 {
-	if (this_cpu_read(stack_depot_locks))
+	if (this_cpu_read(stack_depot_locks) % STACK_DEPOT_FORBIDDEN)
 		return false;
 	local_irq_save(*flags);
 	__this_cpu_inc(stack_depot_locks);

@@ -3,14 +3,20 @@
 #ifndef _LINUX_STACKDEPOT_LOCKS_H
 #define _LINUX_STACKDEPOT_LOCKS_H
 
+#include <linux/bits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
-/* Locks of the depot that this CPU holds, waits for, or must not take. */
+/*
+ * Locks of the depot that this CPU holds or waits for, and STACK_DEPOT_FORBIDDEN for each
+ * stack_depot_forbid_locks().
+ */
 DECLARE_PER_CPU(unsigned int, stack_depot_locks);
 
+#define STACK_DEPOT_FORBIDDEN	BIT(16)
+
 /**
- * stack_depot_may_lock - Check whether stack depot may take its locks
+ * stack_depot_may_lock - Check whether stack depot may wait for its locks
  *
  * Context: Any context.
  *
@@ -23,17 +29,17 @@ static __always_inline bool stack_depot_may_lock(void)
 }
 
 /**
- * stack_depot_forbid_locks - Let stack depot take no lock on this CPU
+ * stack_depot_forbid_locks - Let stack depot wait for no lock on this CPU
  *
- * Until stack_depot_allow_locks(), stack depot behaves as in NMI: new stack traces are
- * refused, and irq_work evicts those whose last reference is dropped.
+ * Until stack_depot_allow_locks(), stack depot stores new stack traces only if its lock is
+ * free, and irq_work evicts those whose last reference is dropped.
  *
  * Context: Any context. Disables preemption.
  */
 static __always_inline void stack_depot_forbid_locks(void)
 {
 	preempt_disable();
-	this_cpu_inc(stack_depot_locks);
+	this_cpu_add(stack_depot_locks, STACK_DEPOT_FORBIDDEN);
 }
 
 /**
@@ -41,7 +47,7 @@ static __always_inline void stack_depot_forbid_locks(void)
  */
 static __always_inline void stack_depot_allow_locks(void)
 {
-	this_cpu_dec(stack_depot_locks);
+	this_cpu_sub(stack_depot_locks, STACK_DEPOT_FORBIDDEN);
 	preempt_enable();
 }
 

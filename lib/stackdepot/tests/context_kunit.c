@@ -6,6 +6,7 @@
 #include <linux/bottom_half.h>
 #include <linux/gfp.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/sizes.h>
@@ -33,7 +34,7 @@ void stack_depot_test_nmi(struct kunit *test)
 	KUNIT_ASSERT_NE(test, counted, 0);
 
 	/* Pretend that an NMI interrupted this CPU while it held the lock. */
-	raw_spin_lock_irqsave(&depot->lock, flags);
+	stack_depot_lock(&depot->lock, &flags);
 	__preempt_count_add(NMI_OFFSET);
 	in_nmi_handle = save_stack(depot, 8, 2, GET);
 	in_nmi_found = save_stack(depot, 8, 1, GET);
@@ -42,7 +43,7 @@ void stack_depot_test_nmi(struct kunit *test)
 	got = stack_depot_counters(counted, counters);
 	in_use = depot->class[stack_depot_size_class(8, 0)].in_use;
 	__preempt_count_sub(NMI_OFFSET);
-	raw_spin_unlock_irqrestore(&depot->lock, flags);
+	stack_depot_unlock(&depot->lock, flags);
 
 	KUNIT_EXPECT_EQ(test, in_nmi_handle, 0);
 	KUNIT_EXPECT_EQ(test, in_nmi_found, handle);
@@ -90,6 +91,45 @@ void stack_depot_test_traced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
 	KUNIT_EXPECT_FALSE(test, may_lock);
 	KUNIT_EXPECT_TRUE(test, stack_depot_may_lock());
+	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
+}
+
+/*
+ * Where no lock may be waited for, a stack is stored if the lock is free and this CPU holds none.
+ * Dropping the last reference does not take the lock.
+ */
+void stack_depot_test_forbidden(struct kunit *test)
+{
+	struct evictable_depot *depot = create_test_depot(test, SMALL_DEPOT);
+	depot_stack_handle_t handle, stored, refused;
+	unsigned long flags, in_use;
+
+	handle = save_stack(depot, 8, 1, GET_ALLOC);
+	KUNIT_ASSERT_NE(test, handle, 0);
+
+	/* irq_work must not free the record before it is counted. */
+	local_irq_save(flags);
+	stack_depot_forbid_locks();
+	stored = save_stack(depot, 8, 2, GET);
+	stack_depot_put(stored);
+	in_use = depot->class[stack_depot_size_class(8, 0)].in_use;
+	stack_depot_allow_locks();
+	local_irq_restore(flags);
+	KUNIT_EXPECT_NE(test, stored, 0);
+	KUNIT_EXPECT_EQ(test, in_use, 2);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NMI), 0);
+
+	stack_depot_lock(&depot->lock, &flags);
+	stack_depot_forbid_locks();
+	refused = save_stack(depot, 8, 3, GET);
+	stack_depot_allow_locks();
+	stack_depot_unlock(&depot->lock, flags);
+	KUNIT_EXPECT_EQ(test, refused, 0);
+	KUNIT_EXPECT_EQ(test, read_refusals(depot, DEPOT_REFUSED_NMI), 1);
+
+	stack_depot_put(handle);
+	irq_work_sync(&depot->work);
+	KUNIT_EXPECT_EQ(test, stack_depot_test_in_use(depot), 0);
 	KUNIT_EXPECT_TRUE(test, stack_depot_test_destroy(depot));
 }
 

@@ -49,6 +49,7 @@ static struct kunit_case depot_cases[] = {
 	DEPOT_CASE(set_link),
 	DEPOT_CASE(nmi),
 	DEPOT_CASE(traced),
+	DEPOT_CASE(forbidden),
 	DEPOT_CASE(contexts),
 	DEPOT_CASE_SLOW(stress),
 	DEPOT_CASE(taken_back),

@@ -173,6 +173,7 @@ void stack_depot_test_memory(struct kunit *test);
 /* context_kunit.c */
 void stack_depot_test_nmi(struct kunit *test);
 void stack_depot_test_traced(struct kunit *test);
+void stack_depot_test_forbidden(struct kunit *test);
 void stack_depot_test_contexts(struct kunit *test);
 void stack_depot_test_cost(struct kunit *test);
 
