@@ -235,7 +235,7 @@ enum trace_stack_written trace_stack_map_write(struct trace_array *tr, struct tr
 	hash = stack_depot_hash_running(STACK_DEPOT_CAPTURE_MAX, 0, caller);
 	slot = find_slot(map, hash);
 	if (!hash || READ_ONCE(slot->hash) != hash) {
-		/* The depot stores no chain in an NMI. */
+		/* No chain is stored in an NMI: the depot's lock may not be free. */
 		if (in_nmi())
 			count_event(map, EVENT_NMI);
 		else if (is_full(map))

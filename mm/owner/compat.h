@@ -48,6 +48,18 @@ static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
 }
 
 /**
+ * owner_kmalloc_nolock() - allocate zeroed memory that has no owner without waiting for a lock
+ * @size: number of bytes
+ * @nid: the node, or NUMA_NO_NODE
+ *
+ * Return: the memory, for kfree() or kfree_nolock(); NULL without memory.
+ */
+static inline void *owner_kmalloc_nolock(size_t size, int nid)
+{
+	return kmalloc_flags(size, __GFP_ZERO, SLAB_ALLOC_NOLOCK | SLAB_ALLOC_NO_OBJ_EXT, nid);
+}
+
+/**
  * owner_kvmalloc_untracked() - allocate memory of any size that has no owner
  * @size: number of bytes
  * @flags: flags of the allocation
@@ -97,6 +109,17 @@ static inline void *owner_kmalloc_untracked(size_t size, gfp_t flags, int nid)
 	/* kmalloc() of a size that the compiler knows ignores the flag. */
 	OPTIMIZER_HIDE_VAR(size);
 	return kmalloc_node(size, flags | __GFP_NO_OBJ_EXT, nid);
+}
+
+/* This SLUB allocates no objects without waiting for locks. */
+static inline void *owner_kmalloc_nolock(size_t size, int nid)
+{
+	return NULL;
+}
+
+static inline void kfree_nolock(const void *object)
+{
+	kfree(object);
 }
 
 static inline void *owner_kvmalloc_untracked(size_t size, gfp_t flags)

@@ -99,7 +99,7 @@ static __always_inline unsigned int owner_record_rate(const struct owner_record 
 /* Why an object is untracked, or why its record is cut short. */
 enum owner_loss {
 	/* The object is untracked: */
-	OWNER_LOST_NMI,		/* in an NMI or without locks, and the fast path failed */
+	OWNER_LOST_NMI,		/* the rules could not be evaluated in an NMI or without locks */
 	OWNER_LOST_EARLY,	/* allocated before the slab allocator was up */
 	OWNER_LOST_VECTOR,	/* no memory for the slab's records */
 	OWNER_LOST_STACK,	/* the depot had no room, not even for the overflow chain */

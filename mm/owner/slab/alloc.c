@@ -28,11 +28,12 @@ static __always_inline struct owner_choice choose_tracking(struct kmem_cache *s,
 {
 	struct owner_choice choice = { .word = READ_ONCE(s->owner_choice) };
 
-	if (!stack_depot_may_lock()) {
-		owner_count_loss(OWNER_LOST_NMI);
-		return (struct owner_choice){};
-	}
 	if (unlikely(choice.cache < OWNER_CACHE_STORED)) {
+		/* A rule can need the path of a cgroup, which takes a lock to print. */
+		if (!stack_depot_may_lock()) {
+			owner_count_loss(OWNER_LOST_NMI);
+			return (struct owner_choice){};
+		}
 		rcu_read_lock();
 		choice = owner_choose_object_tracking(s, flags, size, slab_nid(slab), caller);
 		rcu_read_unlock();
@@ -181,7 +182,7 @@ static __always_inline bool reset_freed_record(struct stack_depot_cpu_cache *cpu
 static bool can_allocate_records(const struct kmem_cache *s, const void *object, gfp_t flags)
 {
 	return slab_owner_tracks_cache(s) && !(flags & OWNER_GFP_UNTRACKED) &&
-	       !is_kfence_address(object) && stack_depot_may_lock();
+	       !is_kfence_address(object);
 }
 
 /*
@@ -285,7 +286,7 @@ track_from_cpu_cache(struct stack_depot_cpu_cache *cpu, struct kmem_cache *s, co
  * allocators, and may take references and allocate records. There is no test for NMI:
  * stack_depot_cpu_acquire() fails if the NMI has interrupted a user of the CPU cache, and
  * otherwise the CPU cache is safe to use. Nor is there one for OWNER_GFP_UNTRACKED: with that flag,
- * objects are from caches whose slabs have no records. can_allocate_records() tests for both.
+ * objects are from caches whose slabs have no records. can_allocate_records() tests for it.
  * Return: false for the slow path.
  */
 static __always_inline bool track_fast(struct kmem_cache *s, const void *object, gfp_t flags,
@@ -339,7 +340,7 @@ noinline void __slab_owner_alloc(struct kmem_cache *s, void *object, gfp_t flags
 	barrier();
 }
 
-/* No lock may be taken: an owner that this CPU does not have at hand is lost. */
+/* No lock may be waited for: the depot and SLUB try to take theirs. */
 void __slab_owner_alloc_nolock(struct kmem_cache *s, void *object, gfp_t flags, size_t size,
 			       unsigned long ip)
 {

@@ -165,8 +165,6 @@ static noinline void record_free_slow(struct owner_record *record,
 {
 	struct owner_record owner;
 
-	if (!stack_depot_may_lock())
-		return owner_count_loss(OWNER_LOST_NMI);
 	if (!owner_record_fill(&owner, 0, OWNER_DEPTH, caller, OWNER_NO_CHARGE))
 		return;
 	record->time = owner.time;

@@ -65,19 +65,29 @@ static void *alloc_records(struct kmem_cache *s, const struct slab *slab, gfp_t 
 {
 	struct kmem_cache *cache = READ_ONCE(s->owner_record_cache);
 	unsigned int objects = slab->objects;
-	size_t bytes;
+	/* kmalloc() aligns a power of 2 to its size. */
+	size_t bytes = roundup_pow_of_two(owner_records_size(objects));
 	void *records;
 
+	if (unlikely(!stack_depot_may_lock()))
+		return owner_kmalloc_nolock(bytes, slab_nid(slab));
 	flags = (gfp_nested_mask(flags) & ~__GFP_HIGH) | OWNER_GFP_UNTRACKED | __GFP_ZERO;
 	if (likely(cache && objects == s->owner_slab_objects))
 		return kmem_cache_alloc_node(cache, flags, slab_nid(slab));
-	/* kmalloc() aligns a power of 2 to its size. */
-	bytes = roundup_pow_of_two(owner_records_size(objects));
 	records = owner_kmalloc_untracked(bytes, flags, slab_nid(slab));
 	/* Only a struct page points to the records, and kmemleak does not scan that. */
 	if (records)
 		kmemleak_not_leak(records);
 	return records;
+}
+
+/* Free records that no slab has got. */
+static void free_unused_records(const void *records)
+{
+	if (likely(stack_depot_may_lock()))
+		kfree(records);
+	else
+		kfree_nolock(records);
 }
 
 /* The memory that an allocation takes, with its share of the waste in its slab. */
@@ -118,7 +128,7 @@ noinline struct owner_slab_records *owner_slab_records_alloc(struct kmem_cache *
 	exts = READ_ONCE(slab->obj_exts);
 	do {
 		if (exts & OBJEXTS_OWNER_RECORDS) {
-			kfree(records);
+			free_unused_records(records);
 			return owner_slab_records_untag(exts);
 		}
 		records->obj_exts = exts;
@@ -151,7 +161,7 @@ struct owner_freed_records *owner_freed_records_alloc(struct kmem_cache *s, stru
 		return NULL;
 	do {
 		if (exts & OBJEXTS_OWNER_RECORDS) {
-			kfree(freed);
+			free_unused_records(freed);
 			return owner_freed_records_untag(exts);
 		}
 		freed->obj_exts = exts;

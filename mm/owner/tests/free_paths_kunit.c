@@ -159,20 +159,9 @@ static noinline void *plant_nolock(void)
 	return object;
 }
 
-static long count_losses(void)
+/* Plant objects where no lock may be waited for. Return: how many have plant_nolock() as owner. */
+static unsigned int count_owned_nolock(struct kunit *test)
 {
-	long losses = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		losses += per_cpu(owner_losses, cpu)[OWNER_LOST_NMI];
-	return losses;
-}
-
-/* Where no lock may be taken, an object has an owner if this CPU has all that it needs. */
-static void test_alloc_nolock(struct kunit *test)
-{
-	long lost = count_losses();
 	unsigned int owned = 0, allocated, i;
 	void *object[PLANTED];
 	struct owner_record *record;
@@ -182,14 +171,30 @@ static void test_alloc_nolock(struct kunit *test)
 		if (!object[i])
 			break;
 		record = find_object_record(object[i]);
-		owned += record && record->handle_pair;
+		owned += record && record->stack && chain_has_function(record->stack, plant_nolock);
 	}
 	allocated = i;
 	while (i)
 		kfree_nolock(object[--i]);
 	if (!allocated)
 		kunit_skip(test, "this machine has no kmalloc_nolock()");
-	KUNIT_EXPECT_EQ(test, owned + count_losses() - lost, allocated);
+	return owned;
+}
+
+/* Another CPU may have the depot's lock when a chain is stored for the first time. */
+static void test_alloc_nolock(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, count_owned_nolock(test), PLANTED / 2);
+}
+
+static void test_sample_nolock(struct kunit *test)
+{
+	unsigned int owned;
+
+	KUNIT_ASSERT_EQ(test, write_rules("sample=1/2 if cache ~ kmalloc*"), 0);
+	owned = count_owned_nolock(test);
+	KUNIT_EXPECT_GT(test, owned, 0);
+	KUNIT_EXPECT_LT(test, owned, PLANTED);
 }
 
 static noinline void *plant_from_sheaf(struct kmem_cache *cache, struct slab_sheaf *sheaf)
@@ -220,7 +225,33 @@ static void test_alloc_from_sheaf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record->handle_pair, 0);
 	kmem_cache_destroy(cache);
 }
+
+/* SLUB's own flag is that of the sheaf alone: all else that SLUB allocates then has an owner. */
+static void test_sheaf_is_unowned(struct kunit *test)
+{
+	struct kmem_cache *cache = create_test_cache(test, 0);
+	struct slab_sheaf *sheaf = kmem_cache_prefill_sheaf(cache, GFP_KERNEL, 2);
+	struct owner_record *record;
+	void *object;
+
+	KUNIT_ASSERT_NOT_NULL(test, sheaf);
+	record = find_object_record(sheaf);
+	KUNIT_EXPECT_TRUE(test, !record || !record->handle_pair);
+	/* Of the cache that the sheaf is from */
+	object = kmalloc(ksize(sheaf), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	record = find_object_record(object);
+	KUNIT_EXPECT_TRUE(test, record && record->handle_pair);
+	kfree(object);
+	kmem_cache_return_sheaf(cache, GFP_KERNEL, sheaf);
+	kmem_cache_destroy(cache);
+}
 #endif
+
+static void clear_rules(struct kunit *test)
+{
+	write_rules("clear");
+}
 
 static struct kunit_case owner_free_paths_cases[] = {
 	KUNIT_CASE(test_free),
@@ -230,7 +261,9 @@ static struct kunit_case owner_free_paths_cases[] = {
 #ifdef SLAB_ALLOC_NOLOCK
 	KUNIT_CASE(test_free_nolock),
 	KUNIT_CASE(test_alloc_nolock),
+	KUNIT_CASE(test_sample_nolock),
 	KUNIT_CASE(test_alloc_from_sheaf),
+	KUNIT_CASE(test_sheaf_is_unowned),
 #endif
 	{}
 };
@@ -238,6 +271,7 @@ static struct kunit_case owner_free_paths_cases[] = {
 static struct kunit_suite owner_free_paths_suite = {
 	.name = "owner_free_paths",
 	.init = require_slab_owner,
+	.exit = clear_rules,
 	.test_cases = owner_free_paths_cases,
 };
 
