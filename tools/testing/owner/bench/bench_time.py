@@ -10,6 +10,10 @@ stamp counter. "+" is what a mode adds to the vanilla kernel; the ratio in paren
 it with what memory allocation profiling adds in the same run. Least and median figures are in
 build/bench-time.tsv.
 
+With LINUX=7.3 in the environment, the kernels are of that version. User-mode Linux runs on several
+CPUs there: two tasks, each on a CPU of the host, run the patterns at once, first with the same
+call chains and then with chains of their own.
+
 With --image, the modes of our kernel are measured once more with the User-mode Linux in another
 build directory, such as build/um of another clone. Their names then begin with NAME.
 """
@@ -26,7 +30,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from workbench import BUILD, HERE, die, print_line  # noqa: E402
+from workbench import BUILD, HERE, LINUX, PLACE, VERSIONS, die, print_line  # noqa: E402
 
 from bench_load import parse_names  # noqa: E402
 from measure import RESULT, BenchFigure  # noqa: E402
@@ -58,20 +62,35 @@ PATTERNS = {
 }
 
 
+# The subject of each table, and parameters of the module. The first is measured on one CPU.
+ONE_TASK = "one task"
+TABLES = {
+    ONE_TASK: "",
+    "two tasks, the same chains": "tasks=2",
+    "two tasks, chains of their own": "tasks=2 own_chains=1",
+}
+
+
 @dataclass
 class TimeMode:
-    """A kernel's build directory, its command line, and the patterns that it measures."""
-    directory: Path
+    """A kernel, its command line, and the patterns that it measures."""
+    kernel: str
     append: str = ""
     # Patterns whose names begin with this text.
     only: str = ""
+    # The build directory of another image than the kernel's.
+    image: Path | None = None
+
+    def find_kernel(self, table: str) -> str:
+        """The name of the kernel, which has two CPUs for two tasks."""
+        return self.kernel if table == ONE_TASK else self.kernel.replace("um", "um-smp", 1)
 
 
-OURS = BUILD / "um"
-VANILLA = BUILD / "um-vanilla"
+OURS = "um"
+VANILLA = "um-vanilla"
 MODES = {
     BASE: TimeMode(VANILLA),
-    PEER: TimeMode(BUILD / "um-profiling", "sysctl.vm.mem_profiling=1"),
+    PEER: TimeMode("um-profiling", "sysctl.vm.mem_profiling=1"),
     "off": TimeMode(OURS),
     "sampled": TimeMode(OURS, "slab_owner=on owner=sample=512K"),
     "depth-1": TimeMode(OURS, "slab_owner=on owner=depth=1"),
@@ -79,7 +98,7 @@ MODES = {
     "on,free": TimeMode(OURS, "slab_owner=on,free=on"),
     "page_owner": TimeMode(OURS, "page_owner=on", "page"),
     "slab_debug=U": TimeMode(VANILLA, "slab_debug=U", "pair"),
-    "page_owner,6.12": TimeMode(VANILLA, "page_owner=on", "page"),
+    f"page_owner,{LINUX}": TimeMode(VANILLA, "page_owner=on", "page"),
 }
 
 # The figures of one mode, by pattern.
@@ -96,21 +115,24 @@ def parse_image(text: str) -> tuple[str, Path]:
     return name, path
 
 
-def boot_mode(name: str, mode: TimeMode) -> TimeFigures:
+def boot_mode(name: str, mode: TimeMode, table: str) -> TimeFigures:
     """Boot a mode, and measure its patterns.
 
     A page pair took 118 cycles in copies of a kernel, and 157 in the file that the linker had
     written: it depends on the pages of the host that have the text. Boot a copy.
     """
+    directory = mode.image or PLACE / mode.find_kernel(table)
+    append = mode.append + (" ncpus=2" if table != ONE_TASK else "")
     with tempfile.TemporaryDirectory(dir=BUILD) as scratch:
         copy = Path(scratch) / "um"
         copy.mkdir()
-        shutil.copy(mode.directory / "linux", copy)
+        shutil.copy(directory / "linux", copy)
         done = subprocess.run(
             [HERE / "guest/guest.py", "run", copy.name, "--build", scratch,
-             "--timeout", str(LIMIT), "--append", mode.append,
-             "--extra", mode.directory / "owner-modules", "--cmd",
-             f"insmod /extra/owner_time.ko only={mode.only} && dmesg | grep -F owner_bench:"],
+             "--timeout", str(LIMIT), "--append", append,
+             "--extra", directory / "owner-modules", "--cmd",
+             f"insmod /extra/owner_time.ko only={mode.only} {TABLES[table]} && "
+             "dmesg | grep -F owner_bench:"],
             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         die(f"mode {name}: the guest ended with status {done.returncode}:\n"
@@ -119,8 +141,15 @@ def boot_mode(name: str, mode: TimeMode) -> TimeFigures:
             for pattern, _, least, median in RESULT.findall(done.stdout)}
 
 
-def occupy_cpu() -> None:
-    """Let guests, which inherit it, run on one CPU of the host, before other tasks if possible."""
+def occupy_cpu(table: str = ONE_TASK) -> None:
+    """Let guests, which inherit it, run on one CPU of the host, before other tasks if possible.
+
+    Two tasks need two CPUs, which other tasks need, too.
+    """
+    if table != ONE_TASK:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        return
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -128,24 +157,25 @@ def occupy_cpu() -> None:
         print_line("# progress: no right to run before other tasks: their work adds cycles")
 
 
-def measure_modes(modes: dict[str, TimeMode]) -> dict[str, TimeFigures]:
+def measure_modes(modes: dict[str, TimeMode], table: str) -> dict[str, TimeFigures]:
     """Boot all modes in turn, several times, so that other load on the host affects them all."""
     boots: dict[str, list[TimeFigures]] = {name: [] for name in modes}
     for number in range(BOOTS):
         for name, mode in modes.items():
-            boots[name].append(boot_mode(name, mode))
-        print_line(f"# progress: boot {number + 1} of {BOOTS}")
+            boots[name].append(boot_mode(name, mode, table))
+        print_line(f"# progress: {table}, boot {number + 1} of {BOOTS}, load {os.getloadavg()[0]}")
     return {name: {pattern: BenchFigure(min(run[pattern].least for run in runs),
                                         statistics.median(run[pattern].median for run in runs))
                    for pattern in runs[0]}
             for name, runs in boots.items()}
 
 
-def write_figures_tsv(results: dict[str, TimeFigures]) -> None:
+def write_figures_tsv(tables: dict[str, dict[str, TimeFigures]]) -> None:
     """Write all figures to build/bench-time.tsv."""
-    lines = ["pattern\tmode\tleast\tmedian\n"]
-    lines += [f"{pattern}\t{mode}\t{figure.least:.2f}\t{figure.median:.2f}\n"
-              for mode, figures in results.items() for pattern, figure in figures.items()]
+    lines = ["tasks\tpattern\tmode\tleast\tmedian\n"]
+    lines += [f"{table}\t{pattern}\t{mode}\t{figure.least:.2f}\t{figure.median:.2f}\n"
+              for table, results in tables.items() for mode, figures in results.items()
+              for pattern, figure in figures.items()]
     (BUILD / "bench-time.tsv").write_text("".join(lines))
 
 
@@ -160,11 +190,11 @@ def format_added(figures: TimeFigures, pattern: str, plain: float, peer: float) 
     return f"{added:,.0f} ({ratio:,.{1 if ratio < 10 else 0}f})"
 
 
-def print_added_cycles(results: dict[str, TimeFigures]) -> None:
+def print_added_cycles(table: str, results: dict[str, TimeFigures]) -> None:
     """Print the base's figures, what profiling adds, and what each mode adds."""
     others = [name for name in results if name not in (BASE, PEER)]
     widths = {name: max(15, len(name) + 3) for name in others}
-    print_line(f"\n{'pattern':38}{BASE:>9}{'+' + PEER:>11}"
+    print_line(f"\n{table:38}{BASE:>9}{'+' + PEER:>11}"
                + "".join(f"{'+' + name:>{widths[name]}}" for name in others))
     for pattern, label in PATTERNS.items():
         plain = results[BASE][pattern].least
@@ -172,8 +202,6 @@ def print_added_cycles(results: dict[str, TimeFigures]) -> None:
         print_line(f"{label:38}{plain:9,.0f}{peer:11,.0f}" + "".join(
             f"{format_added(results[name], pattern, plain, peer):>{widths[name]}}"
             for name in others))
-    print_line(f"\nCycles, the least of {BOOTS} boots; in parentheses the ratio to what profiling "
-               "adds. All figures are in build/bench-time.tsv")
 
 
 def main() -> int:
@@ -188,15 +216,25 @@ def main() -> int:
     names = list(dict.fromkeys([BASE, PEER, *parse_names(args.modes, MODES, "mode")]))
     modes = {name: MODES[name] for name in names}
     for image, directory in args.image:
-        modes |= {f"{image},{name}": replace(MODES[name], directory=directory)
-                  for name in names if MODES[name].directory == OURS}
-    kernels = list(dict.fromkeys(MODES[name].directory.name for name in names))
+        modes |= {f"{image},{name}": replace(MODES[name], image=directory)
+                  for name in names if MODES[name].kernel == OURS}
+    wanted = list(TABLES) if LINUX != VERSIONS[0] else [ONE_TASK]
+    prefix = "" if LINUX == VERSIONS[0] else f"{LINUX}/"
+    kernels = list(dict.fromkeys(prefix + MODES[name].find_kernel(table)
+                                 for table in wanted for name in names))
     if subprocess.run([HERE / "kernels/kernels.py", *kernels]).returncode:
         return 1
-    occupy_cpu()
-    results = measure_modes(modes)
-    write_figures_tsv(results)
-    print_added_cycles(results)
+    tables = {}
+    for table in wanted:
+        occupy_cpu(table)
+        # Another build is of a kernel with one CPU.
+        tables[table] = measure_modes({name: mode for name, mode in modes.items()
+                                       if table == ONE_TASK or not mode.image}, table)
+    write_figures_tsv(tables)
+    for table, results in tables.items():
+        print_added_cycles(table, results)
+    print_line(f"\nCycles, the least of {BOOTS} boots; in parentheses the ratio to what profiling "
+               "adds. All figures are in build/bench-time.tsv")
     return 0
 
 

@@ -20,7 +20,8 @@ FAST = "debian-fast"
 MEASURED = ("mm", "fs/ext4", "fs/notify", "net/unix")
 # Kernels that benchmarks compare: a kernel, its base, and the fragment that makes the difference.
 PAIRS = (("debian", "debian-vanilla", "debian-owner"), ("um", "um-vanilla", "owner"),
-         ("um-profiling", "um-vanilla", "profiling"))
+         ("um-profiling", "um-vanilla", "profiling"), ("um-smp", "um-smp-vanilla", "owner"),
+         ("um-smp-profiling", "um-smp-vanilla", "profiling"))
 
 
 def list_options(name: str) -> list[str]:

@@ -4,7 +4,8 @@
 
 The names are x86_64 um page frame-pointers debug rt latency kmsan arm64 arm64-64k arm64-scs
 kasan-tags s390x vanilla debug-vanilla kasan-tags-vanilla kmsan-vanilla profiling um-vanilla
-um-profiling um-without-rules um-without-page um-without-report um-leaks debian debian-vanilla.
+um-profiling um-smp um-smp-vanilla um-smp-profiling um-without-rules um-without-page
+um-without-report um-leaks debian debian-vanilla.
 7.3/NAME is the kernel NAME of Linux 7.3, in build/7.3/NAME/.
 --missing skips kernels that have an image. --make runs make with the words and the variables
 of the build; with others, make would compile the whole kernel again. Objects are in
@@ -57,6 +58,12 @@ DEBIAN_FAST = [] if FULL else ["debian-fast"]
 KERNELS = {
     "x86_64": KernelRecipe(["base", "x86_64", "bpf", "owner", "user", "stackmap"]),
     "um": KernelRecipe(["base", "um", "owner"], arch="um", image="linux"),
+    # User-mode Linux can have several CPUs in 7.3.
+    "um-smp": KernelRecipe(["base", "um", "smp", "owner"], arch="um", image="linux"),
+    "um-smp-vanilla": KernelRecipe(["base", "um", "smp"], arch="um", image="linux",
+                                   pristine=True),
+    "um-smp-profiling": KernelRecipe(["base", "um", "smp", "profiling"], arch="um",
+                                     image="linux", pristine=True),
     "um-without-rules": KernelRecipe(["base", "um", "owner", "without-rules"], arch="um",
                                      image="linux"),
     "um-without-page": KernelRecipe(["base", "um", "owner", "without-page"], arch="um",
