@@ -210,6 +210,49 @@ let_modules_pass='
 	while [ ! -s /tmp/passed ]; do sleep 1; done
 '
 
+# For the guest's shell: compare the counter of tracked objects with the number of objects that
+# a walk finds, until the count before or after the walk agrees, 300 times at most. To have the same
+# objects in all three, the shell forks nobody and keeps both files open; the memory of a query
+# has no owner. Objects that wait for RCU since the last try may go before the walk, or after
+# it. A counter that is wrong agrees only if as many objects as it is wrong by go meanwhile.
+# shellcheck disable=SC2016 # for the guest's shell
+compare_counter='
+	count_tracked()
+	{
+		exec 5</sys/kernel/debug/owner/stats
+		while read -r name number _ <&5; do
+			[ "$name" != tracked: ] || counted=$number
+		done
+	}
+	count_records()
+	{
+		echo "group=kind sort=oldest format=tsv if kind == slab" >&6
+		while read -r row _ objects _ <&6; do
+			[ "$row" != total ] || walked=$objects
+		done
+	}
+	exec 6<>/sys/kernel/debug/owner/query
+	tries=0
+	while [ $((tries += 1)) -le 300 ]; do
+		count_tracked; before=$counted
+		count_records
+		count_tracked; after=$counted
+		echo compared: $before $walked $after in $tries
+		[ "$before" != "$walked" ] && [ "$after" != "$walked" ] || break
+		sleep 0.1
+	done
+	exec 5<&- 6<&-
+'
+
+# The last comparison of $compare_counter.
+counter_agrees_with_walk()
+{
+	sed -n 's/^compared: \(.*\) in \(.*\)/# counted, found, counted: \1, try \2/p' "$work/out" |
+		tail -n 1
+	awk '$1 == "compared:" { agreed = ($2 == $3 || $4 == $3) && $3 > 1000 }
+		END { exit !agreed }' "$work/out"
+}
+
 # The chains and tasks of owner_torture's objects that the depot had when the module was
 # unloaded: each is a reference that was lost. The module prints them, and $work/out has it.
 show_torture_left() { sed -n 's/^.*torture: \(.*\) left in the depot$/\1/p' "$work/out"; }
