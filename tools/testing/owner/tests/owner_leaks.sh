@@ -6,9 +6,15 @@
 # kernel's growth since a mark, of the young objects of a single dump, and of sampled objects.
 # Without the leak it is not. Prints TAP, and the figures as comments: the number of leaks from
 # which on each way named the function. Documentation/mm/slab_owner_leaks.rst explains them.
-usage='KERNEL [LEAK...]'
+# --others measures other tools in place of slab_owner. It tests only that they ran.
+usage='KERNEL [--others] [LEAK...]'
 . "$(dirname "$0")/prelude.sh"
 shift
+others=
+if [ "$1" = --others ]; then
+	others=yes
+	shift
+fi
 
 # The leak, the function that must be named, how often the path is taken for a MiB, and the ways that
 # are known not to name it. 0 is too slow: no guest with samples. For keyring it is 3/4 of a MiB,
@@ -54,7 +60,7 @@ pack_guest_files()
 guest_functions='
 	ownertop() { /extra/ld-linux-x86-64.so.2 --library-path /extra /extra/ownertop "$@"; }
 	debug=/sys/kernel/debug
-	exec 3<>$debug/owner/query
+	[ ! -e $debug/owner ] || exec 3<>$debug/owner/query
 	# save NAME: a dump without caches that memory pressure would free, and without what RCU has
 	# yet to free
 	save() { echo 2 >/proc/sys/vm/drop_caches; usleep 300000; gzip -1 <$debug/$file >/tmp/$1.gz; }
@@ -88,6 +94,7 @@ run_leak_guest()
 	append="$1"
 	[ "$leak" != ring_buffer ] || append="$append page_owner=on"
 	tools/testing/owner/guest/guest.py run "$kernel" --append "$append" --timeout 900 \
+		--provokes 'kmemleak: .* new suspected memory leaks' \
 		--extra "$work/extra" --console "$work/console" \
 		--cmd "leak=$leak; $guest_functions $2" >"$work/out" 2>"$work/err"
 }
@@ -115,6 +122,50 @@ run_sampled_guest()
 		done"
 }
 
+# kmemleak reports objects that are 5 seconds old, at the second scan that finds no pointer to them.
+# shellcheck disable=SC2016 # for the guest's shell
+functions_of_others='
+	kmemleak=$debug/kmemleak stacks=$debug/page_owner_stacks/show_stacks
+	drop() { usleep $1; echo 2 >/proc/sys/vm/drop_caches; usleep 300000; }
+	# scan: print the objects that no pointer leads to, and forget them
+	scan()
+	{
+		drop 6000000; echo scan >$kmemleak; echo scan >$kmemleak
+		cat $kmemleak; echo clear >$kmemleak
+	}
+	keep() { drop 0; cp /proc/allocinfo /tmp/profiling; cat $stacks >/tmp/pages; }
+	grow()
+	{
+		drop 0
+		echo "=== profiling $1"; cat /tmp/profiling; echo ---; cat /proc/allocinfo
+		echo "=== page_owner $1"; cat /tmp/pages; echo ---; cat $stacks
+	}
+	# lose COMMAND: run COMMAND with the number of losses that are behind
+	lose()
+	{
+		printf $leak >/sys/module/kernel/parameters/owner_leak
+		total=0
+		for amount in 1 4 16 64 256 1024 4096; do
+			take $((amount - total)); total=$amount; $1 $amount
+		done
+	}
+'
+
+# shellcheck disable=SC2016 # for the guest's shell
+run_guest_with_kmemleak()
+{
+	run_leak_guest kmemleak=on "$functions_of_others"'
+		take 1024; scan >/dev/null
+		report() { echo "=== kmemleak $1"; scan; }
+		lose report'
+}
+
+run_guest_with_profiling()
+{
+	run_leak_guest "page_owner=on sysctl.vm.mem_profiling=1" \
+		"$functions_of_others take 1024; keep; lose grow"
+}
+
 names_are_found() { "$check" "$work/out" "$function" >"$work/ways"; }
 show_ways() { sed "s/^/# $leak: /" "$work/ways"; }
 # first_amount WAY
@@ -132,6 +183,14 @@ names_or_known()
 
 test_leak()
 {
+	if [ "$others" ]; then
+		for tools in kmemleak profiling; do
+			ok "takes the path with $tools" "run_guest_with_$tools"
+			ok "$tools answered" names_are_found
+			show_ways
+		done
+		return
+	fi
 	ok "takes the path without and with the leak" run_exact_guest
 	names_are_found
 	show_ways
