@@ -481,7 +481,7 @@ static void discard_rule_table(struct rule_change *change)
  */
 int owner_rules_write(const char *text, size_t length, char *error_text, size_t size)
 {
-	struct rule_change *change = kvzalloc(sizeof(*change), GFP_KERNEL);
+	struct rule_change *change = kvzalloc(sizeof(*change), GFP_KERNEL | __GFP_NOWARN);
 	struct owner_rule_table *old;
 	int error = -ENOMEM;
 

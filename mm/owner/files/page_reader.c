@@ -92,7 +92,7 @@ static int grow_record_text(struct owner_page_reader *reader)
 
 	if (size > TEXT_SIZE_MAX)
 		return -ENOMEM;
-	buffer = kvmalloc(size, GFP_KERNEL);
+	buffer = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!buffer)
 		return -ENOMEM;
 	kvfree(reader->text.buffer);

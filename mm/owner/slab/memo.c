@@ -29,7 +29,7 @@
  */
 struct owner_walk_memo *owner_memo_alloc(u32 now)
 {
-	struct owner_walk_memo *memo = kvzalloc(sizeof(*memo), GFP_KERNEL);
+	struct owner_walk_memo *memo = kvzalloc(sizeof(*memo), GFP_KERNEL | __GFP_NOWARN);
 
 	if (!memo)
 		return NULL;

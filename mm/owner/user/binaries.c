@@ -87,7 +87,8 @@ static struct known_file __rcu *known_files[KNOWN_PLACES << KNOWN_SETS_BITS];
 int owner_binaries_init(void)
 {
 	if (!owner_binaries)
-		owner_binaries = kvcalloc(OWNER_BINARIES_MAX, sizeof(*owner_binaries), GFP_KERNEL);
+		owner_binaries = kvcalloc(OWNER_BINARIES_MAX, sizeof(*owner_binaries),
+					  GFP_KERNEL | __GFP_NOWARN);
 	return owner_binaries ? 0 : -ENOMEM;
 }
 

@@ -51,7 +51,8 @@ int owner_user_cache_init(void)
 
 	if (known_stacks)
 		return 0;
-	table = kvcalloc(CACHE_PLACES << CACHE_SETS_BITS, sizeof(*table), GFP_KERNEL);
+	table = kvcalloc(CACHE_PLACES << CACHE_SETS_BITS, sizeof(*table),
+			 GFP_KERNEL | __GFP_NOWARN);
 	if (!table)
 		return -ENOMEM;
 	/* Pairs with owner_user_cache_find(). */
