@@ -330,7 +330,8 @@ static ssize_t read_somehow(struct task *t, int fd, size_t size)
 
 	switch (draw(t, 16)) {
 	case 0:
-		return pread(fd, t->buffer, size, draw(t, 64) ? draw(t, 1 << 16) : LLONG_MAX - size);
+		return pread(fd, t->buffer, size,
+			     draw(t, 64) ? draw(t, 1 << 16) : LLONG_MAX - size);
 	case 1:
 		return readv(fd, pieces, 3);
 	case 2:
