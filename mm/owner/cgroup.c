@@ -19,7 +19,7 @@
 #include "cgroup.h"
 #include "compat.h"
 #include "escape.h"
-#include "lang/lang.h"
+#include "lang/kind.h"
 
 /* True if there are memory cgroups. */
 bool owner_cgroups_on(void)

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 #include "compat.h"
-#include "lang/lang.h"
+#include "lang/kind.h"
 #include "owner.h"
 #include "sample.h"
 

@@ -19,7 +19,7 @@
 #include <linux/sched/signal.h>
 #include <linux/types.h>
 
-#include "lang/lang.h"
+#include "lang/kind.h"
 #include "owner.h"
 #include "page_record.h"
 #include "sample.h"

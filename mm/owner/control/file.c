@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "../debugfs.h"
+#include "../lang/lang.h"
 #include "../page/page.h"
 #include "../rules/rules.h"
 

@@ -12,7 +12,7 @@
 #include <linux/seq_buf.h>
 #include <linux/types.h>
 
-#include "../lang/lang.h"
+#include "../lang/kind.h"
 
 /**
  * struct owner_page_filter - how an open file shows pages, and which

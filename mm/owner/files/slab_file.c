@@ -12,7 +12,7 @@
 
 #include "../frame.h"
 #include "../slab/show.h"
-#include "../user/user.h"
+#include "../user/hooks.h"
 #include "../walk.h"
 #include "stacks_file.h"
 

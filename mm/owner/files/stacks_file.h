@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "../lang/lang.h"
+#include "../lang/kind.h"
 
 struct dentry;
 struct owner_chain_total;

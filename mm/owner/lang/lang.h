@@ -15,6 +15,7 @@
  *	print.c		sentence or error -> text
  *	words.c		names of fields, settings and values; spelling suggestions
  *	parser.h	what token.c, parse.c and expr.c share
+ *	kind.h		values that the rest of mm/owner shares
  */
 #ifndef _MM_OWNER_LANG_H
 #define _MM_OWNER_LANG_H
@@ -25,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #endif
+
+#include "kind.h"
 
 /* Limits of a sentence. Error messages and the documentation name them. */
 #define OWNER_SENTENCE_MAX	1023	/* bytes, in the form that is printed */
@@ -81,14 +84,6 @@ enum owner_field {
 	OWNER_GROUP_FIELDS
 };
 
-/* Kinds of memory: values of the field "kind". */
-enum owner_kind {
-	OWNER_KIND_SLAB,
-	OWNER_KIND_PAGE,
-	OWNER_KIND_PERCPU,
-	OWNER_KINDS
-};
-
 enum owner_setting {
 	/* OWNER_CONTROL */
 	OWNER_SET_DEPTH,
@@ -107,14 +102,6 @@ enum owner_setting {
 	OWNER_SET_FORMAT,
 	OWNER_SET_SINCE,
 	OWNER_SETTINGS
-};
-
-/* How an answer shows a call chain. */
-enum owner_mode {
-	OWNER_MODE_STACK,	/* by its frames */
-	OWNER_MODE_HANDLE,	/* by its handle */
-	OWNER_MODE_STACK_HANDLE,
-	OWNER_MODES
 };
 
 enum owner_format {
@@ -144,10 +131,6 @@ struct owner_group_field {
 	unsigned char log2;	/* age.log2: each bucket is twice as wide as the one below */
 	unsigned long long width;	/* age.1h, size.4K: width of the buckets; 0: none */
 };
-
-/* Upper limits of sample=BYTES and of N in sample=1/N. */
-#define OWNER_SAMPLE_BYTES_MAX		(64U << 20)
-#define OWNER_SAMPLE_OBJECTS_MAX	1048576U
 
 /* More than this is no amount of memory: the growth of a group can be below zero. */
 #define OWNER_HELD_MAX			(~0ULL >> 1)
@@ -277,9 +260,6 @@ size_t owner_lang_print_group_number(const struct owner_group_field *by, unsigne
 				     char *buf, size_t size);
 size_t owner_lang_render_error(const struct owner_lang_error *error, const char *text,
 			       size_t length, char *buf, size_t size);
-
-/* Stands before the number of a cgroup that was removed, whose path is not known any more. */
-#define OWNER_CGROUP_REMOVED	"removed:"
 
 /* The field values of one allocation. An expression is evaluated against them. */
 struct owner_field_values {

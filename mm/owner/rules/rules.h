@@ -21,11 +21,12 @@
 #include <linux/types.h>
 
 #include "../choice.h"
-#include "../lang/lang.h"
 #include "../owner.h"
 
 struct kmem_cache;
+struct owner_comparison;
 struct owner_rule_table;
+struct owner_sentence;
 struct seq_file;
 
 #ifdef CONFIG_SLAB_OWNER_RULES

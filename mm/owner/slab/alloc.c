@@ -14,7 +14,7 @@
 #include "../compat.h"
 #include "../record.h"
 #include "../rules/rules.h"
-#include "../user/user.h"
+#include "../user/hooks.h"
 #include "hooks.h"
 #include "object.h"
 

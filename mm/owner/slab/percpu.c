@@ -18,7 +18,7 @@
 #include "../capture.h"
 #include "../rules/rules.h"
 #include "../sample.h"
-#include "../user/user.h"
+#include "../user/hooks.h"
 #include "percpu.h"
 
 atomic_long_t owner_percpu_areas;

@@ -11,6 +11,7 @@
  *
  * All objects of an entry share a context, which task_struct keeps meanwhile.
  *
+ *	hooks.h		what allocations and the file slab_owner call
  *	user.c		contexts: begin an entry, end it, read a context
  *	walk.c		walk the user stack; walk_x86.h, walk_arm64.h
  *	resolve.c	addresses -> user chain
@@ -40,6 +41,7 @@
 
 #include "../owner.h"
 #include "../task.h"
+#include "hooks.h"
 
 /* Frames of a user chain, and one more word if a reason ends it. */
 #define OWNER_USER_FRAMES		16
@@ -186,27 +188,10 @@ static inline u64 owner_user_range_word(const struct owner_user_range *range,
 
 /* user.c */
 int owner_user_start(void);
-void owner_user_attach(struct owner_record *owner, gfp_t flags);
 unsigned int owner_user_fetch(depot_stack_handle_t handle, u64 frames[OWNER_USER_WORDS]);
 long owner_user_read_count(enum owner_user_reason reason);
 
 extern const char * const owner_user_reason_names[OWNER_USER_REASONS];
-
-/*
- * Find this CPU's references to the context of the current entry into the kernel. Return:
- * NULL if there is no context yet, or no reference can be got.
- */
-static __always_inline struct stack_depot_ref *
-owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
-{
-	struct stack_depot_ref *ref;
-
-	/* In an interrupt, the user stack is of a task that did not cause the allocation. */
-	if (unlikely(!in_task() || current->in_execve))
-		return NULL;
-	ref = stack_depot_find_ref(cpu, current->owner_context);
-	return likely(ref && stack_depot_can_get_ref(ref)) ? ref : NULL;
-}
 
 /* walk.c */
 bool owner_user_walk(struct owner_user_raw *raw);
@@ -274,7 +259,6 @@ static inline const struct owner_binary *owner_binary_at(unsigned int index)
 extern const struct file_operations owner_binaries_fops;
 
 void owner_user_show_frame(struct seq_file *m, u64 frame);
-void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task);
 void owner_user_show_counts(struct seq_file *m);
 
 #else /* CONFIG_SLAB_OWNER_USER */
@@ -282,15 +266,6 @@ void owner_user_show_counts(struct seq_file *m);
 static inline int owner_user_start(void)
 {
 	return -EOPNOTSUPP;
-}
-
-static inline void owner_user_attach(struct owner_record *owner, gfp_t flags)
-{
-}
-
-static inline struct stack_depot_ref *owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
-{
-	return NULL;
 }
 
 static inline unsigned int owner_user_fetch(depot_stack_handle_t handle,
@@ -305,10 +280,6 @@ static inline const struct owner_binary *owner_binary_of(u64 frame)
 }
 
 static inline void owner_user_show_frame(struct seq_file *m, u64 frame)
-{
-}
-
-static inline void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task)
 {
 }
 
