@@ -27,7 +27,7 @@
 #include "../rules/table.h"
 #include "../slab/hooks.h"
 #include "../slab/walk.h"
-#include "../user/user.h"
+#include "../user/hooks.h"
 #include "show.h"
 
 /* Serializes changes of owner_rules_table and of the symbol ranges of its rules. */

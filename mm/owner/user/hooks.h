@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What allocations and the file slab_owner call. See user.h.
+ * What allocations, changes of the rules and the file slab_owner call. See user.h.
  */
 #ifndef _MM_OWNER_USER_HOOKS_H
 #define _MM_OWNER_USER_HOOKS_H
 
 #include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/gfp_types.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -17,6 +18,7 @@ struct seq_file;
 
 #ifdef CONFIG_SLAB_OWNER_USER
 
+int owner_user_start(void);
 void owner_user_attach(struct owner_record *owner, gfp_t flags);
 void owner_user_show_lines(struct seq_file *m, depot_stack_handle_t task);
 
@@ -37,6 +39,11 @@ owner_find_context_ref(struct stack_depot_cpu_cache *cpu)
 }
 
 #else /* CONFIG_SLAB_OWNER_USER */
+
+static inline int owner_user_start(void)
+{
+	return -EOPNOTSUPP;
+}
 
 static inline void owner_user_attach(struct owner_record *owner, gfp_t flags)
 {

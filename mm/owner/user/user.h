@@ -11,7 +11,7 @@
  *
  * All objects of an entry share a context, which task_struct keeps meanwhile.
  *
- *	hooks.h		what allocations and the file slab_owner call
+ *	hooks.h		what allocations, changes of the rules and the file slab_owner call
  *	user.c		contexts: begin an entry, end it, read a context
  *	walk.c		walk the user stack; walk_x86.h, walk_arm64.h
  *	resolve.c	addresses -> user chain
@@ -187,7 +187,6 @@ static inline u64 owner_user_range_word(const struct owner_user_range *range,
 #ifdef CONFIG_SLAB_OWNER_USER
 
 /* user.c */
-int owner_user_start(void);
 unsigned int owner_user_fetch(depot_stack_handle_t handle, u64 frames[OWNER_USER_WORDS]);
 long owner_user_read_count(enum owner_user_reason reason);
 
@@ -262,11 +261,6 @@ void owner_user_show_frame(struct seq_file *m, u64 frame);
 void owner_user_show_counts(struct seq_file *m);
 
 #else /* CONFIG_SLAB_OWNER_USER */
-
-static inline int owner_user_start(void)
-{
-	return -EOPNOTSUPP;
-}
 
 static inline unsigned int owner_user_fetch(depot_stack_handle_t handle,
 					    u64 frames[OWNER_USER_WORDS])
