@@ -59,7 +59,7 @@ help:
 	@echo
 	@echo 'make tree                build/tree: the kernel with our files and patches'
 	@echo 'make refresh             carry edits in build/tree back (PATCH=name if no patch has the file)'
-	@echo 'make series              build/series/: the patches as mail, for git am'
+	@echo 'make series              build/series/PART/: the patches as mail, for git am'
 	@echo '                         LINUX=7.3: of that version, in build/7.3/, with patches/7.3; the same'
 	@echo '                         for run, kernel, guest, shell and refresh. 6.12 is the default'
 	@echo 'make install             install the packages that are needed; install-K for K=$(SPECIAL)'

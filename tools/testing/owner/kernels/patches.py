@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The patch series: apply it in memory, write a patch again after an edit."""
+"""The patches: apply them in memory, write a patch again after an edit."""
 
 import re
 import subprocess
@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from parts import list_patch_names
 from pristine import read_base_file
 
 from workbench import LINUX, PATCHES, TREE, die, name_path
@@ -14,7 +15,7 @@ from workbench import LINUX, PATCHES, TREE, die, name_path
 
 @dataclass
 class Patch:
-    """One patch of the series, and the files it touches before and after.
+    """One patch, and the files it touches before and after.
 
     A patch may be a message without a diff; "refresh" then adds the first one.
     """
@@ -33,15 +34,10 @@ class Patch:
 
 
 def load_patch_series() -> list[Patch]:
-    """Apply the series to the base, in memory, and return its patches."""
+    """Apply the patches to the base, in memory and in the order of the mails, and return them."""
     state: dict[str, bytes] = {}
     patches = []
-    for line in (PATCHES / "series").read_text().split("\n"):
-        name = line.split("#")[0].strip()
-        if not name:
-            continue
-        if not (PATCHES / name).is_file():
-            die(f"{name_path(PATCHES)}/series names {name}, which is not there")
+    for name in list_patch_names():
         patch = Patch(name, (PATCHES / name).read_text())
         apply_patch(patch, state)
         patches.append(patch)

@@ -5,7 +5,7 @@
     tree.py assemble    build/tree = pristine source + overlay + patches
     tree.py pristine    build/base/tree = the pristine source
     tree.py refresh     carry edits made in build/tree back to files and patches
-    tree.py series      build/series/ = overlay and patches as mail, for git am
+    tree.py series      build/series/PART/ = overlay and patches as mail, for git am
 
 With LINUX=7.3 in the environment, these directories are in build/7.3/, and the source and
 the patches are of that version.
@@ -78,7 +78,7 @@ def carry_edits_back(wanted: str | None, only: list[str]) -> None:
         die(f"{name_path(TREE)} is not there yet: run 'make tree' first")
     patches = load_patch_series()
     if wanted and wanted not in [patch.name for patch in patches]:
-        die(f"PATCH={wanted} is not in {name_path(PATCHES)}/series")
+        die(f"PATCH={wanted} is not in {name_path(PATCHES)}")
     overlay = set(list_overlay_files())
     stale: list[str] = []
     edits: dict[str, dict[str, bytes]] = {}

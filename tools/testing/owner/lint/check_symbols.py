@@ -27,7 +27,7 @@ ALLOWED = HERE / "lint/known_symbols"
 DEFINED = "TDBRVWG"
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 # The rooms of mm/owner: files of a room use those of rooms before it. "" is the core, which uses a
-# type of lang/lang.h.
+# header of lang/.
 ROOMS = ("lang", "", "user", "rules", "slab", "page", "control", "query", "files", "report",
          "tests")
 Graph = dict[str, dict[str, set[str]]]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The mails of the series for a version of Linux apply to its pristine source with git am, and
-# the result equals the assembled tree. Prints TAP.
+# the result equals the assembled tree. No mail is too long, and none is without a message. Prints
+# TAP.
 usage='[VERSION]'
 . "$(dirname "$0")/prelude.sh"
 
@@ -17,10 +18,10 @@ write_mails() { tools/testing/owner/kernels/tree.py series >"$seen" 2>&1; }
 apply_mails()
 {
 	git -C "$place/tree" worktree add -q --no-checkout --detach "$work/tree" base >"$seen" 2>&1 &&
-		sed -n 's|^+++ b/|/|p' "$place"/series/*.patch |
+		sed -n 's|^+++ b/|/|p' "$place"/series/*/*.patch |
 			git -C "$work/tree" sparse-checkout set --no-cone --stdin >>"$seen" 2>&1 &&
 		git -C "$work/tree" checkout -q >>"$seen" 2>&1 &&
-		git -C "$work/tree" am "$PWD/$place/series"/*.patch >>"$seen" 2>&1
+		git -C "$work/tree" am "$PWD/$place/series"/*/*.patch >>"$seen" 2>&1
 }
 result_equals_tree()
 {
@@ -37,32 +38,53 @@ result_equals_tree()
 	LC_ALL=C sort -k 2 "$work/assembled" >"$work/wanted"
 	[ -s "$work/wanted" ] && LC_ALL=C sort -k 2 "$work/hashes" | diff "$work/wanted" - >"$seen" 2>&1
 }
-# The cover letter has a subject, the number of mails, a text, each mail's subject, and a
+# Each cover letter has a subject, the number of mails, a text, each mail's subject, and a
 # diffstat that ends with totals.
-cover_lists_mails()
+covers_list_mails()
 {
-	cover=$place/series/0000-cover-letter.txt
-	count=$(find "$place/series" -name '*.patch' | wc -l)
-	echo "no subject with the number of mails, $count, no text, or no diffstat" >"$seen"
-	file_has "$cover" "^Subject: \\[PATCH 0/$count\\] .+" && file_has "$cover" '^[^ ]+( [^ ]+){9}' &&
-		file_has "$cover" '^ [0-9]+ files changed, ' || return 1
-	for mail in "$place"/series/*.patch; do
-		subject=$(git mailinfo /dev/null /dev/null <"$mail" | sed -n 's/^Subject: //p')
-		if ! grep -qxF "  ${subject:-none}" "$cover"; then
-			echo "$cover does not list $mail: '$subject'" >"$seen"
-			return 1
-		fi
+	for part in "$place"/series/*/; do
+		cover=${part}0000-cover-letter.txt
+		count=$(find "$part" -name '*.patch' | wc -l)
+		echo "$cover: no subject with the number of mails, $count, no text, or no diffstat" >"$seen"
+		file_has "$cover" "^Subject: \\[PATCH 0/$count\\] .+" &&
+			file_has "$cover" '^[^ ]+( [^ ]+){6}' &&
+			file_has "$cover" '^ [0-9]+ files? changed, ' || return 1
+		for mail in "$part"*.patch; do
+			subject=$(git mailinfo /dev/null /dev/null <"$mail" | sed -n 's/^Subject: //p')
+			if ! grep -qxF "  ${subject:-none}" "$cover"; then
+				echo "$cover does not list $mail: '$subject'" >"$seen"
+				return 1
+			fi
+		done
 	done
+}
+# print_long_mails LIMIT: the mails that add more lines beside tests and documentation.
+print_long_mails()
+{
+	for mail in "$place"/series/*/*.patch; do
+		git apply --numstat "$mail" | awk -F '\t' -v limit="$1" -v mail="${mail#"$place/series/"}" '
+			$3 !~ /^(Documentation|tools\/testing)\/|\/tests\/|README$|\.8\.in$/ { sum += $1 }
+			END { if (sum > limit) print substr(mail, 1, index(mail, "/") + 4) }'
+	done
+}
+# The fifth column of the table has the reason.
+long_mails_have_a_reason()
+{
+	print_long_mails 600 >"$work/long"
+	awk -F '\t' '$5 != "" { print $1 }' "$place/series/table" >"$work/reasons"
+	[ -s "$work/long" ] && diff "$work/long" "$work/reasons" >"$seen" 2>&1
 }
 each_mail_has_a_message()
 {
-	for mail in "$place"/series/*.patch; do
+	for mail in "$place"/series/*/*.patch; do
 		sed -n '/^$/,/^---$/p' "$mail" | grep -q '[a-z]' || { echo "$mail" >"$seen"; return 1; }
 	done
 }
 
 ok "make series writes mails" write_mails
-ok "the cover letter has a text and lists the mails" cover_lists_mails
+ok "each cover letter has a text and lists the mails" covers_list_mails
+ok "mails of more than 600 lines have a reason" long_mails_have_a_reason
+ok "none has more than 700" equals "$(print_long_mails 700)" ""
 ok "each mail says why" each_mail_has_a_message
 ok "git am takes them on pristine source" apply_mails
 ok "what they make equals the assembled tree" result_equals_tree

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# After each mail of the series mm/ and lib/ build, as bisection needs. A mail that changes
-# only tools/ and Documentation/ changes nothing that is built here. Prints TAP.
+# After each part of the series, or with "mails" after each mail, as bisection needs, the kernel
+# builds without a warning, and ownertop does if its Makefile is there. A mail that changes nothing
+# of the kernel but tools/ and Documentation/ needs no kernel to be built. Prints TAP.
+usage='[mails]'
 . "$(dirname "$0")/prelude.sh"
 
 seen=$work/seen
@@ -17,17 +19,22 @@ compiler=gcc
 
 make_um_kernel()
 {
-	make -C "$tree" O="$steps/um" ARCH=um CC="$compiler" -j"$(nproc)" "$@" >>"$seen" 2>&1
+	make -s -C "$tree" O="$steps/um" ARCH=um CC="$compiler" -j"${JOBS:-$(nproc)}" "$@" >>"$seen" 2>&1
 }
 
-build_each_step()
+# build_step MAIL...: apply mails, and build what is there then.
+build_step()
 {
 	: >"$seen"
-	git -C "$tree" am "$1" >>"$seen" 2>&1 || return 1
-	changed=$(git -C "$tree" diff --name-only HEAD~) && [ -n "$changed" ] || return 1
-	echo "$changed" | grep -qvE '^(tools|Documentation)/' || return 0
-	make_um_kernel KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
-		make_um_kernel mm/ lib/ && file_lacks "$seen" "warning:"
+	before=$(git -C "$tree" rev-parse HEAD)
+	git -C "$tree" am "$@" >>"$seen" 2>&1 || return 1
+	changed=$(git -C "$tree" diff --name-only "$before") && [ -n "$changed" ] || return 1
+	if echo "$changed" | grep -qvE '^(tools|Documentation)/'; then
+		make_um_kernel KCONFIG_ALLCONFIG="$PWD/build/um/owner.fragment" allnoconfig &&
+			make_um_kernel vmlinux && file_lacks "$seen" "warning:" || return 1
+	fi
+	[ ! -e "$tree/tools/mm/ownertop/Makefile" ] ||
+		make -s -C "$tree/tools/mm/ownertop" O="$steps/ownertop" >>"$seen" 2>&1
 }
 
 tools/testing/owner/kernels/tree.py series >"$seen" || exit 1
@@ -36,7 +43,14 @@ git -C build/tree worktree prune
 [ -e "$tree" ] || git -C build/tree worktree add -q --detach "$tree" base
 git -C "$tree" am --abort 2>/dev/null
 git -C "$tree" checkout -qf --detach base && git -C "$tree" clean -qfd
-for mail in build/series/*.patch; do
-	ok "$(basename "$mail" .patch)" build_each_step "$PWD/$mail"
+for part in "$PWD"/build/series/*/; do
+	name=$(basename "$part")
+	if [ "${1:-}" != mails ]; then
+		ok "$name" build_step "$part"*.patch
+		continue
+	fi
+	for mail in "$part"*.patch; do
+		ok "$name/$(basename "$mail" .patch)" build_step "$mail"
+	done
 done
 finish_tests

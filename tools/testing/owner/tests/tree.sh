@@ -25,7 +25,8 @@ git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost comm
 run_tree_py() { tools/testing/owner/kernels/tree.py "$@" >"$seen" 2>&1; }
 ours=mm/owner/slab/alloc.c
 hooked=mm/slub.c
-patch=$(grep -l "^+++ b/$hooked" patches/6.12/*.patch | tail -n 1)
+# The last patch in the order of the mails that touches the file takes its edits.
+patch=patches/6.12/slub-hooks.patch
 
 ok "assembles from a base" run_tree_py assemble
 ok "lays our files over it" cmp $ours build/tree/$ours
@@ -49,6 +50,14 @@ ok "to our file" grep -q "in the tree" $ours
 echo "/* new */" >build/tree/mm/owner/fresh.h
 ok "refresh carries a new file back" run_tree_py refresh
 ok "to the overlay" grep -q "new" mm/owner/fresh.h
+ok "a file that no mail has stops make series" command_fails run_tree_py series
+ok "and is named" grep -qxF "error: no mail has: mm/owner/fresh.h" "$seen"
+rm mm/owner/fresh.h
+
+sed -i '/^!! /d' patches/parts/*.txt
+ok "a long mail without a reason stops make series" command_fails run_tree_py series
+ok "and is named" file_has "$seen" "^error: patches/parts/.*adds [67][0-9][0-9] lines"
+ok "with what to do" file_has "$seen" "split it, or say why"
 
 sed -i '0,/slab_owner_alloc(s, p\[i\]/s//\/* hook *\/ &/' build/tree/$hooked
 ok "refresh carries an edit of a hook back" run_tree_py refresh
