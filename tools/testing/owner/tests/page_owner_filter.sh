@@ -25,10 +25,17 @@ cp "$modules"/owner_pages.ko "$extra" || exit 1
 ok "the kernel's tool is built" \
 	gcc -O1 -static -o "$extra/filter" "${vmlinux%/*/vmlinux}/tree/tools/mm/page_owner_filter.c"
 
-# shellcheck disable=SC2086,SC2016 # words for guest.py, and a script for the guest's shell
-ok "filters are written" tools/testing/owner/guest/guest.py run "$kernel" $cpus --timeout 900 \
-	--append "kfence.sample_interval=0 page_owner=on $nodes" --extra "$extra" \
-	--console "$work/console" --cmd '
+# run_filter_guest CMD
+run_filter_guest()
+{
+	# shellcheck disable=SC2086 # two words or none
+	tools/testing/owner/guest/guest.py run "$kernel" $cpus --timeout 900 \
+		--append "kfence.sample_interval=0 page_owner=on $nodes" --extra "$extra" \
+		--console "$work/console" --cmd "$1" >"$work/out" 2>"$work/err"
+}
+
+# shellcheck disable=SC2016 # for the guest's shell
+ok "filters are written" run_filter_guest '
 	insmod /extra/owner_pages.ko
 	cd /sys/kernel/debug
 	cat owner_pages; echo ===
@@ -46,7 +53,7 @@ ok "filters are written" tools/testing/owner/guest/guest.py run "$kernel" $cpus 
 	echo mode=stack >&4
 	# A word that is not understood leaves the filter as it was.
 	echo "mode=stack nid=0,77" >&3 2>/dev/null || echo refused >/tmp/refused
-	cat <&3; echo ===; cat <&4; echo ===; cat /tmp/refused' >"$work/out" 2>"$work/err"
+	cat <&3; echo ===; cat <&4; echo ===; cat /tmp/refused'
 split_output truth handles by_handle chains both stacks first second no_node own_handle own_stack \
 	refused
 ok "mode=handle shows what is planted" \
