@@ -22,8 +22,8 @@ for word; do
 done
 pages=
 case " $words " in *' page_owner=on '*) pages=y ;; esac
-# kmemleak ends when it has no memory of its own.
-[ -n "$fault" ] || [ "$recipe" != debug ] || words="$words kmemleak=on"
+# kmemleak ends when it has no memory of its own, and takes pages while owner_pages plants some.
+[ -n "$fault$pages" ] || [ "$recipe" != debug ] || words="$words kmemleak=on"
 seed=${SEED:-$(date +%s)}
 
 # The documentation's sentences, and what the fuzzer of the language has found. A line of the corpus
