@@ -95,7 +95,7 @@ static const char * const named_allocators[] = {
 	"slab_post_alloc_hook",
 };
 
-/* GCC gives a copy of a function that it has specialized such a name. */
+/* GCC appends these to the name of a function whose copy it has specialized. */
 static const char *const copy_suffixes[] __initconst = {
 	"", ".constprop.0", ".isra.0",
 };

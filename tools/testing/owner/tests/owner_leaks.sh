@@ -32,7 +32,7 @@ fib6_rule    fib6_rule_lookup             4096
 tun          tun_attach                    256
 anon_vma     anon_vma_fork                   0
 io_context   __copy_io                       0  dump
-ext4         parse_options                   0
+ext4         parse_apply_sb_mount_options                 0
 overlay      ovl_lookup                      0
 ring_buffer  tracing_buffers_read            0  mark
 unix_pid     alloc_pid                       0
