@@ -162,13 +162,20 @@ static struct evictable_pool *depot_remove_idle_pool(struct evictable_depot *dep
 	return pool;
 }
 
-/* Take stack_depot_pool_lock under depot->lock, which was not waited for in NMI, nor is this. */
-static bool depot_lock_pools(void)
+/* Add a pool to stack_pools under depot->lock. If that was not waited for, nor is the pools' lock. */
+static int depot_add_pool(void **prealloc)
 {
-	if (in_nmi() || this_cpu_read(stack_depot_locks) >= STACK_DEPOT_FORBIDDEN)
-		return raw_spin_trylock(&stack_depot_pool_lock);
-	raw_spin_lock(&stack_depot_pool_lock);
-	return true;
+	int index;
+
+	if (in_nmi() || this_cpu_read(stack_depot_locks) >= STACK_DEPOT_FORBIDDEN) {
+		if (!raw_spin_trylock(&stack_depot_pool_lock))
+			return -EBUSY;
+	} else {
+		raw_spin_lock(&stack_depot_pool_lock);
+	}
+	index = stack_depot_add_pool(prealloc, true);
+	raw_spin_unlock(&stack_depot_pool_lock);
+	return index;
 }
 
 /* Add a new pool. On failure return NULL and set *@why. */
@@ -183,12 +190,7 @@ static struct evictable_pool *depot_add_evictable_pool(struct evictable_depot *d
 		return NULL;
 	}
 
-	if (!depot_lock_pools()) {
-		*why = DEPOT_REFUSED_NOMEM;
-		return NULL;
-	}
-	index = stack_depot_add_pool(prealloc, true);
-	raw_spin_unlock(&stack_depot_pool_lock);
+	index = depot_add_pool(prealloc);
 	if (index < 0) {
 		*why = index == -ENOSPC ? DEPOT_REFUSED_BOUND : DEPOT_REFUSED_NOMEM;
 		return NULL;
