@@ -162,7 +162,7 @@ static struct evictable_pool *depot_remove_idle_pool(struct evictable_depot *dep
 	return pool;
 }
 
-/* Add a pool to stack_pools under depot->lock. If that was not waited for, nor is the pools' lock. */
+/* Add a pool to stack_pools. A CPU that only tried depot->lock only tries the pools' lock, too. */
 static int depot_add_pool(void **prealloc)
 {
 	int index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which CPUs may take the locks of the stack depot. <linux/stackdepot.h> includes this file. */
+/* Which CPUs may wait for the locks of the stack depot. <linux/stackdepot.h> includes this file. */
 #ifndef _LINUX_STACKDEPOT_LOCKS_H
 #define _LINUX_STACKDEPOT_LOCKS_H
 

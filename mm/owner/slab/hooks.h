@@ -116,7 +116,7 @@ static __always_inline void slab_owner_free(struct kmem_cache *s, struct slab *s
 		__slab_owner_free_slow(s, slab, object);
 }
 
-/* As slab_owner_free(), where no lock may be taken. */
+/* As slab_owner_free(), where no lock may be waited for. */
 static __always_inline void slab_owner_free_nolock(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What allocations, changes of the rules and the file slab_owner call. See user.h.
+ * Called by allocations, by changes of the rules and by the file slab_owner. See user.h.
  */
 #ifndef _MM_OWNER_USER_HOOKS_H
 #define _MM_OWNER_USER_HOOKS_H

@@ -38,7 +38,7 @@ class SeriesState:
 
 def split_options(content: str) -> list[tuple[str, str]]:
     """The blocks of a Kconfig file, each with its option; the text before the first has none."""
-    blocks = re.split(r"(?<=\n)(?=(?:#.*\n)*(?:menu)?config \w+\n)", content)
+    blocks = re.split(r"(?<=\n\n)(?=(?:#.*\n)*(?:menu)?config \w+\n)", content)
     return [(found[1] if (found := re.search(r"^(?:menu)?config (\w+)$", block, re.M)) else "",
              block) for block in blocks]
 
